@@ -122,7 +122,7 @@ class serving:  # noqa: N801 it reads as a function
     def __enter__(self) -> str:
         """The server's address."""
         if self._people:
-            hashed = Passwords().make(PASSWORD)
+            hashed = Passwords().hash(PASSWORD)
             for name, roles in (("ada", [Role.ADMIN]), ("rosa", [Role.REVIEWER]), ("olaf", [Role.REVIEWER])):
                 create_user(self._store, name, roles, password=hashed)
         app = create_app(

@@ -8,7 +8,7 @@ from assay.config import Guard
 from assay.models.interface import PairScorer
 from assay.policy import preset
 from assay.schema import Evidence
-from assay.server.datasets.running import run_experiments
+from assay.server.datasets.experiments import run_experiments
 from assay.store.datasets import Label, add_rows, label_rows, make_dataset, save_view, start_experiment
 from assay.store.db.store import Store
 from assay.store.records.interface import CheckRecord

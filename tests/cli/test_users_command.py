@@ -12,7 +12,6 @@ from assay.cli.operations import users as verbs
 from assay.server.access.passwords import Passwords
 from assay.server.access.rate_limits import Buckets
 from assay.server.access.settings import AccessSettings
-from assay.server.access.sign_in import SigningIn
 from assay.store.access.api_keys import find_key
 from assay.store.access.users import find_user
 from assay.store.db.store import Store

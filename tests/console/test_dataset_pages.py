@@ -22,7 +22,7 @@ from assay.schema.access import PERMISSIONS, Role
 from assay.server.caller import Caller
 from assay.server.console.pages import run_bulk
 from assay.server.console.pages.run_bulk import CSV_COLUMNS
-from assay.server.datasets.running import run_experiments
+from assay.server.datasets.experiments import run_experiments
 from assay.server.http.spreadsheets import csv_text
 from assay.store.db.store import Store, read_check
 from assay.store.records.erasure import erase_evidence, erase_runs

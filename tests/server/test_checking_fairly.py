@@ -187,13 +187,13 @@ def test_one_caller_cannot_take_all_requests_that_may_be_open() -> None:
     async def scene() -> None:
         release = asyncio.Event()
         async with site(settings=limited(in_flight=4)) as here:
-            original = here.app._wall
+            original = here.app._access_middleware
 
             async def slow(scope: object, receive: object, send: object) -> None:
                 await release.wait()
                 await original(scope, receive, send)  # type: ignore[arg-type]
 
-            here.app._wall = slow  # type: ignore[assignment]
+            here.app._access_middleware = slow  # type: ignore[assignment]
             asked = [asyncio.create_task(here.post("/v1/check", BODY)) for _ in range(2)]
             await until(lambda: here.app._in_flight.total == 2)
             status, headers, body = await here.post("/v1/check", BODY)

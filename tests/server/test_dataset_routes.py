@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from tests.console.site import GUARD, record
 
 from assay.server.app import create_app
-from assay.server.datasets.running import run_experiments
+from assay.server.datasets.experiments import run_experiments
 from assay.server.settings import ServerSettings
 from assay.store.db.store import Store
 

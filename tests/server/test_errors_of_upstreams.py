@@ -39,10 +39,22 @@ def with_lie(kind: str, how: str) -> Answer:
             return Answer(gzip.compress(lie.encode()), headers={**JSON, "content-encoding": "gzip"})
         case "as a stream":
             return Answer(b"".join(chat_stream(LIE)), headers={"content-type": "text/event-stream"})
+        case "as a stream that is called text":
+            return Answer(b"".join(chat_stream(LIE)), headers={"content-type": "text/plain"})
+        case "with a byte that is no UTF-8":
+            return Answer(lie.encode().replace(LIE.encode(), LIE.encode() + b"\xff"), headers=JSON)
+        case "with a line break in a string":
+            return Answer(lie.encode().replace(LIE.encode(), LIE.encode() + b"\n"), headers=JSON)
+        case "under names in capitals":
+            return Answer(json.dumps({k.title(): v for k, v in LIES[kind].items()}).encode(), headers=JSON)
     raise AssertionError(how)
 
 
-HOW = ("alone", "beside an error", "as the second of two members", "called text", "compressed", "as a stream")
+HOW = (
+    *("alone", "beside an error", "as the second of two members", "called text", "compressed", "as a stream"),
+    *("as a stream that is called text", "with a byte that is no UTF-8", "with a line break in a string"),
+    "under names in capitals",
+)
 
 
 @pytest.mark.parametrize("how", HOW)

@@ -13,7 +13,7 @@ from tests.server.upstream_script import Answer, chat_completion, json_answer, m
 
 from assay.errors import PolicyError
 from assay.server.settings import Mode, Route, ServerSettings, parse_settings
-from assay.wire.revising import added
+from assay.wire.reviser import sum_usage
 
 PAID = "Leave is paid in full."
 FALSE = f"{PAID} Partners are entitled to 4 weeks of leave."
@@ -312,8 +312,12 @@ def test_a_gateway_file_says_what_is_revised() -> None:
 
 
 def test_usage_is_added_up_whatever_stands_in_it() -> None:
-    assert added({"a": 1, "b": "x"}, {"a": 2, "b": 3, "c": {"d": 1.5}, "e": True}) == {"a": 3, "b": 3, "c": {"d": 1.5}}
-    assert added({"a": 1}, None) == {"a": 1}
+    assert sum_usage({"a": 1, "b": "x"}, {"a": 2, "b": 3, "c": {"d": 1.5}, "e": True}) == {
+        "a": 3,
+        "b": 3,
+        "c": {"d": 1.5},
+    }
+    assert sum_usage({"a": 1}, None) == {"a": 1}
 
 
 def test_a_client_that_vanishes_while_the_upstream_is_asked_again_cancels_that_call() -> None:

@@ -147,6 +147,37 @@ def test_a_stream_that_is_stopped_has_shown_no_reasoning_either() -> None:
     play(scene)
 
 
+def nested(levels: int) -> Any:
+    """An object inside of an object, so many times."""
+    value: Any = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+def test_an_answer_that_is_nested_too_deep_to_be_walked_through_is_withheld_with_an_error_of_its_format() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            here.upstream.script(json_answer(chat_completion(TRUE, reasoning_details=nested(600))))
+            status, headers, body = await here.post("/v1/chat/completions", {"model": "m", "messages": QUESTION})
+            assert (status, headers["x-assay-action"]) == (502, "unchecked")
+            assert "nested more than 100 levels deep" in json.loads(body)["error"]["message"]
+
+    play(scene)
+
+
+def test_an_event_that_is_nested_too_deep_stops_its_stream_with_a_notice() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            chunks = [chat_chunk({"reasoning_details": nested(600)}), *chat_stream(TRUE)]
+            here.upstream.script(stream_answer(chunks))
+            _, body = await streamed(here)
+            assert trailer(body)["action"] == "unchecked"
+            assert TRUE not in shown(body)
+
+    play(scene)
+
+
 def test_an_answer_that_was_asked_for_again_brings_no_reasoning() -> None:
     async def scene() -> None:
         async with site(settings=routed(revise="block", attempts=1)) as here:

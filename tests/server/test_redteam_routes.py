@@ -14,7 +14,7 @@ from tests.server.test_reports_routes import Named, get, kept, send
 from tests.store.making import RING
 
 from assay.redteam.cases import suite_digest
-from assay.server.audit.timers import erase_all
+from assay.server.audit.timers import apply_all_rules
 from assay.server.caller import Caller
 from assay.server.http.admission import Refusal
 from assay.store.audit.entries import read_entry_data
@@ -247,7 +247,7 @@ def test_the_timer_of_retention_erases_conversations_too(tmp_path: Path) -> None
     with Store(str(tmp_path / "assay.db"), clock=lambda: datetime(2026, 3, 1, tzinfo=UTC)) as store:
         run = recorded(store, 1_000, failing=(1, 5))
         write_rules(store, "default", [Rule(30)], 0, "ann")
-        erase_all(store, "one", 60)
+        apply_all_rules(store, "one", 60)
         with store.reading("default") as connection:
             assert [one.told for one in read_cases(connection, "default", run.id, outcomes=["failed"])] == [None, None]
 

@@ -357,7 +357,7 @@ def test_a_caller_without_room_has_its_known_keys_answered_and_no_new_ones(
 ) -> None:
     async def scene() -> None:
         monkeypatch.setattr(repeats, "MOST_KEYS", 2)
-        monkeypatch.setattr(repeats, "LOOKED_EVERY", 0)
+        monkeypatch.setattr(repeats, "CHECKS_BETWEEN_COUNTS", 0)
         with Store(str(tmp_path / "assay.db")) as store:
             async with site(store=store, access=Named()) as here:
                 for key in ("k-1", "k-2"):

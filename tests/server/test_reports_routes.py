@@ -17,7 +17,7 @@ from tests.store.making import KEY, KEYS, RING, record_of
 from assay.schema.access import PERMISSIONS, Permission, Role
 from assay.server.audit import router
 from assay.server.audit.settings import AuditSettings
-from assay.server.audit.timers import anchor_of, erase_all
+from assay.server.audit.timers import anchor_of, apply_all_rules
 from assay.server.caller import Caller
 from assay.server.http.admission import Refusal
 from assay.server.settings import ServerSettings, parse_settings
@@ -420,12 +420,12 @@ def test_the_rules_of_each_tenant_are_applied_by_one_of_several_processes(tmp_pa
         id_ = store.record(record_of()).id
         write_rules(store, "default", [Rule(1)], 0, "ann")
         now[0] += timedelta(days=2)
-        erase_all(store, "one", 60)
+        apply_all_rules(store, "one", 60)
         assert store.report(id_) is None
         other = store.record(record_of()).id
         now[0] += timedelta(seconds=30)
         write_rules(store, "default", [], 1, "ann")
-        erase_all(store, "two", 60)
+        apply_all_rules(store, "two", 60)
         assert store.report(other) is not None
 
 

@@ -17,7 +17,7 @@ from assay.guard.rulings import Ruling
 from assay.guard.streams.holdback import Job
 from assay.schema import Action
 from assay.server.checking import Checker
-from assay.server.gateway.escalated_answers import People
+from assay.server.gateway.escalated_answers import ReviewWait
 from assay.server.gateway.relay_stream import StreamRelay
 from assay.server.gateway.request_context import RequestContext
 from assay.server.gateway.targets import Target
@@ -234,7 +234,7 @@ async def _relayed(wire: Wire, chunks: list[bytes], bad: frozenset[str], claims:
     exchange: Any = Exchange(wire, bad, claims)
     client: Any = reply
     kept: Any = Forgetful()
-    people = People(None, route, kept)
+    people = ReviewWait(None, route, kept)
     relay = StreamRelay(response, passage, exchange, kept, client, checker, Limits(), people)
     await relay.run(lambda work: work.close())
     checker.close()

@@ -24,7 +24,9 @@ from tests.server.upstream_script import (
     words,
 )
 
+from assay.errors import StoreError
 from assay.server.gateway import relay_stream
+from assay.server.reviews.held_answers import Held
 from assay.store.db.store import Store
 
 DOUBT = "Everybody may be absent for a while."
@@ -117,6 +119,25 @@ def test_the_reviewer_sees_the_whole_text_and_the_call_beside_it_while_nothing_o
                 assert (await people.decide(said["review"], "approve"))[0] == 200
                 got += await response.read()
             assert shown(got) == TEXT
+
+    play(scene)
+
+
+@pytest.mark.parametrize("wire", list(ASKED))
+def test_a_stream_whose_database_is_away_while_it_waits_ends_withheld(
+    store: Store, wire: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object) -> None:
+        raise StoreError("the database is away")
+
+    monkeypatch.setattr(Held, "decided", away)
+
+    async def scene() -> None:
+        async with desk(store) as here:
+            chunks = streamed(wire, TEXT)
+            body = await answered(here, wire, chunks, None)
+            assert trailer(body)["action"] == "escalate"
+            assert chunks[-2] not in body
 
     play(scene)
 
@@ -239,7 +260,7 @@ def test_a_whole_answer_with_a_call_waits_and_goes_out_as_the_reviewer_decides(s
 
 
 def test_comments_keep_a_stream_alive_that_waits(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay_stream, "BEAT_S", 0.05)
+    monkeypatch.setattr(relay_stream, "HEARTBEAT_S", 0.05)
 
     async def scene() -> None:
         async with desk(store, 0.6) as here:

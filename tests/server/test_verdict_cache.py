@@ -119,9 +119,9 @@ def test_another_tenant_another_verifier_and_another_secret_find_nothing(tmp_pat
             body = CheckBody.model_validate({**BODY, "stakes": "medium"})  # as the route asks for it
             guard = Guard("general", scorer=FakeScorer(), environ={})
             other = Guard("general", scorer=FakeScorer(), environ={}, locale="de")
-            assert (await cache._found(guard, body, "default"))[1] is not None
-            assert (await cache._found(guard, body, "acme"))[1] is None
-            assert (await cache._found(other, body, "default"))[1] is None
+            assert (await cache._look_up(guard, body, "default"))[1] is not None
+            assert (await cache._look_up(guard, body, "acme"))[1] is None
+            assert (await cache._look_up(other, body, "default"))[1] is None
 
     play(scene)
 

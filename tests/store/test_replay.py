@@ -27,7 +27,7 @@ from assay.models.chat.tape import Tape, joined
 from assay.policy import Policy, preset
 from assay.schema import HallucinationReport
 from assay.schema.coerce import coerce_evidence
-from assay.server.audit.replay import GuardOf, Replay, heard_in, replay
+from assay.server.audit.replay import GuardOf, Replay, replay
 from assay.store.audit import standalone
 from assay.store.audit.export import export_run, run_content
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
@@ -82,7 +82,7 @@ def store(url: str) -> Any:
 @pytest.mark.parametrize("rule", [everything, nothing])
 def test_what_a_judge_decided_is_replayed_from_what_it_said(store: Store, rule: Any) -> None:
     record = recorded(store, guard_of(JUDGED, llm=judge_of(rule)), ASKED)
-    assert heard_in(record.report) == ("the judge (judge-1)",)
+    assert chat_models_in(record.report) == ("the judge (judge-1)",)
     found = again(store, record)
     assert (found.same_decision, found.same_report) == (True, True)
 
@@ -114,7 +114,7 @@ def test_probes_are_replayed_in_their_order(store: Store) -> None:
     asked = {"answer": "Ines Duarte was born in Porto.", "question": "Where was Ines Duarte born?"}
     record = recorded(store, guard_of(PROBED, llm=chat), asked)
     assert chat.requests
-    assert "the probes" in heard_in(record.report)
+    assert "the probes" in chat_models_in(record.report)
     found = again(store, record)
     assert (found.same_decision, found.same_report) == (True, True)
 
@@ -123,7 +123,7 @@ def test_a_chain_is_run_again_from_what_was_said(store: Store) -> None:
     chat = by_purpose(draft=drafting(TRUE), questions=questioning(), answers=answering(TRUE[0]))
     guard, evidence, question = guard_of(preset("general"), llm=chat), coerce_evidence(TOLD), QUESTION
     report = guard.generate(question, evidence, chain=True, attempts=1)
-    assert heard_in(report) == ("the chain that made the answer",)
+    assert chat_models_in(report) == ("the chain that made the answer",)
     asked = {"question": question, "generate": {"chain": True, "attempts": 1}}
     record = CheckRecord(report, asked, evidence, guard.policy)
     store.record(record)

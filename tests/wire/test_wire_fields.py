@@ -8,7 +8,7 @@ import pytest
 from tests.server.upstream_script import chat_chunk, chat_completion, message, output_message, response_value
 from tests.wire.sdk_types import FOLDER, bare, decided, derived, roots
 
-from assay.wire.fields import Fields, Said
+from assay.wire.fields import Fields, RequestContent
 from assay.wire.formats.chat_completions import ChatCompletions
 from assay.wire.sse import read_event
 
@@ -25,7 +25,7 @@ DECISIONS = {
     "error",
     "unread",
 }
-SAID = Said()
+SAID = RequestContent()
 
 
 def told(kind: str) -> dict[str, Any]:
@@ -156,10 +156,10 @@ def test_an_echo_says_what_the_request_says() -> None:
         "parameters": {"type": "object", "properties": {"rule about": {"type": "string"}}},
     }
     answer = {**response_value([output_message("Leave is paid.")]), "instructions": rule, "tools": [tool]}
-    assert fields.fault("answer", answer, Said({"instructions": rule, "tools": [tool]})) is None
-    assert fields.fault("answer", answer, Said({"instructions": rule})) is not None
-    assert fields.fault("answer", answer, Said({"instructions": "Be kind.", "tools": [tool]})) is not None
-    assert fields.fault("answer", answer, Said({"prompt": {"id": "pmpt_1"}})) is None
+    assert fields.fault("answer", answer, RequestContent({"instructions": rule, "tools": [tool]})) is None
+    assert fields.fault("answer", answer, RequestContent({"instructions": rule})) is not None
+    assert fields.fault("answer", answer, RequestContent({"instructions": "Be kind.", "tools": [tool]})) is not None
+    assert fields.fault("answer", answer, RequestContent({"prompt": {"id": "pmpt_1"}})) is None
 
 
 SEARCHED = {
@@ -187,7 +187,7 @@ def test_what_a_tool_of_the_provider_found_counts_where_the_request_offers_one(
     request_: dict[str, Any], offers: bool
 ) -> None:
     answer = {**message(""), "content": [SEARCHED, {"type": "text", "text": "Leave is paid."}]}
-    found = Fields.of("anthropic_messages").fault("answer", answer, Said(request_))
+    found = Fields.of("anthropic_messages").fault("answer", answer, RequestContent(request_))
     assert (found is None) == offers
 
 
@@ -222,7 +222,7 @@ NOT_OF_LEAVE = [
 
 @pytest.mark.parametrize(("tokens", "passes"), [(t, True) for t in OF_LEAVE] + [(t, False) for t in NOT_OF_LEAVE])
 def test_tokens_are_those_of_the_text_beside_them(tokens: list[dict[str, Any]], *, passes: bool) -> None:
-    asked = Said({"logprobs": True, "include": ["message.output_text.logprobs"]})
+    asked = RequestContent({"logprobs": True, "include": ["message.output_text.logprobs"]})
     whole, chunk = chat_completion(LEAVE), chat_completion(LEAVE)
     chunk["object"] = "chat.completion.chunk"
     for choice in (whole["choices"][0], chunk["choices"][0]):
@@ -250,7 +250,7 @@ def test_tokens_stand_where_the_request_asks_for_them() -> None:
     tokens = [token_of(one) for one in ("Leave", " is", " paid", ".")]
     answer["choices"][0]["logprobs"] = {"content": tokens, "refusal": None}
     fields = Fields.of("openai_chat")
-    assert fields.fault("answer", answer, Said({"logprobs": True})) is None
+    assert fields.fault("answer", answer, RequestContent({"logprobs": True})) is None
     assert fields.fault("answer", answer, SAID) is not None
 
 

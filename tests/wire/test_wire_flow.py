@@ -97,6 +97,16 @@ def test_what_cannot_be_read_is_withheld_or_marked(kind: str) -> None:
     assert not loose.ruling.passes
 
 
+@pytest.mark.parametrize("kind", sorted(FORMATS))
+def test_half_a_surrogate_pair_in_a_name_or_an_error_does_not_keep_a_stream_from_ending(kind: str) -> None:
+    half = "\ud83d"
+    wire, _ = FORMATS[kind]
+    stream = wire.stream()
+    assert rb"\ud83d" in stream.failure({"type": "error", "error": {"type": half, "message": half}})
+    stream.sent({"type": "response.created", "id": half, "response": {"id": half}})
+    assert b"withheld" in stream.withhold(f"withheld {half}", {})
+
+
 def test_an_event_that_is_too_large_stops_a_stream() -> None:
     wire, _ = FORMATS["chat"]
     flow = WireFlow(wire, "run_1", enforces=True, most=1_000)

@@ -17,7 +17,7 @@ from assay.receipt import Keys, open_keys
 from assay.server.access.addresses import address_of, is_encrypted
 from assay.server.access.key_file import KeyFile
 from assay.server.access.middleware import SAFE_METHODS, AccessMiddleware, with_headers
-from assay.server.access.refusals import Refusals
+from assay.server.access.refusals import RefusalCounter
 from assay.server.api import make_api
 from assay.server.background import Background
 from assay.server.cadence.overlays import Overlays
@@ -33,40 +33,39 @@ from assay.server.gateway.asgi import (
     Send,
     SlowBodyError,
     TooLargeError,
-    given_again,
+    replay_body,
 )
 from assay.server.gateway.relay import Gateway
 from assay.server.gateway.targets import is_gateway, wire_of
 from assay.server.gateway.upstream import UpstreamClient
 from assay.server.guards import Guards, require_model
-from assay.server.http.admission import NOBODY, OPEN, Access, KeyFileAccess, Refusal, key_of
-from assay.server.http.bodies import STRANGER_BYTES, Bodies, FullError, Room, Shares, has_body
-from assay.server.http.head_requests import NOBODY_READS, AsGet
+from assay.server.http.admission import NOBODY, OPEN_PATHS, Access, KeyFileAccess, Refusal, key_of
+from assay.server.http.bodies import STRANGER_BYTES, Bodies, NoRoomError, Room, Shares, has_body
+from assay.server.http.head_requests import CLIENT_GONE_ERRORS, AsGet
 from assay.server.http.permitted_options import unknown_headers, unread_headers
-from assay.server.http.problems import MEDIA_TYPE, encoded, problem
+from assay.server.http.problems import MEDIA_TYPE, problem
 from assay.server.http.turns import Turns, takes_turn
-from assay.server.logs.request_ids import current_id, request_id_of, telling
-from assay.server.recording import Records
-from assay.server.reviews.held_answers import HeldAnswers
+from assay.server.logs.request_ids import current_id, request_id_of, with_request_id
+from assay.server.recording import Recorder
 from assay.server.services import Services
 from assay.server.settings import ServerSettings
-from assay.server.telemetry.requests import ASKED, Observed
+from assay.server.telemetry.requests import CLIENT_METHOD, ObservedRequest
 from assay.server.telemetry.telemetry import Telemetry, telemetry_of
 from assay.server.verdicts import VerdictCache
-from assay.wire import CallChecker, check_new_calls
+from assay.wire import CallChecker, check_new_calls, encoded
 
 if TYPE_CHECKING:
     from assay.store.db import Store
 
-REFUSING: Final = frozenset({401, 403, 429})
-"""Statuses of answers that refuse, of which the audit log tells."""
+REFUSING_STATUSES: Final = frozenset({401, 403, 429})
+"""Statuses of refusals that are counted for the audit log."""
 SWITCH_S: Final = 0.001
 """How long a thread of a server's own process may keep the others from Python; 5 ms by default."""
-_CLOSING: Final = ((b"connection", b"close"),)
-"""What is left of a body is not read: the next request cannot be told from it."""
-_PASSWORDS: Final = frozenset({"/v1/me/password", "/console/password"})
+_CLOSE_CONNECTION: Final = ((b"connection", b"close"),)
+"""Closes the connection where the rest of a body is not read: the next request could not be told from it."""
+_PASSWORD_PATHS: Final = frozenset({"/v1/me/password", "/console/password"})
 _REFUSAL_KEY: Final = "assay.refusal"
-"""Where a request's ASGI scope has why it was not let in."""
+"""The key of a request's `Refusal` in its ASGI scope."""
 
 _log = logging.getLogger("assay.server")
 
@@ -102,10 +101,10 @@ class Application:
         self._in_flight = Shares(limits.in_flight)
         self._bodies = Bodies(limits)
         self._turns = Turns(limits.answers)
-        self._owned = open_store(settings) if store is None else None
-        kept = store or self._owned
+        self._own_store = open_store(settings) if store is None else None
+        kept = store or self._own_store
         self._access = access or _access_of(settings, kept)
-        self._refusals = None if kept is None else Refusals(kept.now)
+        self._refusals = None if kept is None else RefusalCounter(kept.now)
         self.services = Services(
             settings,
             self._guard_of,
@@ -124,13 +123,13 @@ class Application:
         held = HeldAnswers(self.services)
         self._verdicts = VerdictCache(self.checker, kept, settings.cache, self._telemetry)
         self.api = make_api(self.services, self._is_ready, self._lifespan, held, self._verdicts)
-        self._wall = AccessMiddleware(self.api, settings.access, _refuse)
+        self._access_middleware = AccessMiddleware(self.api, settings.access, _refuse)
         self.gateway = Gateway(
             settings,
             self._guard_of,
             self.checker,
             self._client,
-            Records(self.services),
+            Recorder(self.services),
             check_calls,
             held,
             self.services.overlays,
@@ -145,7 +144,7 @@ class Application:
         id_ = request_id_of(scope)
         token = current_id.set(id_)
         try:
-            await self._serve(scope, receive, telling(send, id_))
+            await self._serve(scope, receive, with_request_id(send, id_))
         finally:
             current_id.reset(token)
 
@@ -155,64 +154,64 @@ class Application:
         elif scope["type"] == "http" and scope["method"] == "HEAD":
             head = AsGet(receive, send)
             try:
-                await self({**head.scope(scope), ASKED: "HEAD"}, head.receive, head.send)
-            except NOBODY_READS:
+                await self({**head.scope(scope), CLIENT_METHOD: "HEAD"}, head.receive, head.send)
+            except CLIENT_GONE_ERRORS:
                 if not head.ended:
                     raise
         elif scope["type"] == "http":
             forwards = is_gateway(scope["path"])
             if not forwards:
                 send = with_headers(send, encrypted=is_encrypted(scope, self._settings.access))
-            observed = Observed(self._telemetry, scope, send)
+            observed = ObservedRequest(self._telemetry, scope, send)
             try:
                 await self._admit(scope, receive, observed.send, forwards=forwards)
             finally:
                 observed.end()
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send, *, forwards: bool) -> None:
-        found = await self._caller(scope)
-        if isinstance(found, Refusal):
-            self._note(scope, found.status, found)
-            await _refuse(scope, send, found)
+        caller = await self._caller(scope)
+        if isinstance(caller, Refusal):
+            self._count_refusal(scope, caller.status, caller)
+            await _refuse(scope, send, caller)
             return
-        named, path = scope["headers"], scope["path"]
-        wrong = unknown_headers(named) or unread_headers(path, named, gateway=is_gateway(path))
-        if wrong is not None:
-            await _refuse(scope, send, Refusal(400, wrong, code="request.headers"))
+        headers, path = scope["headers"], scope["path"]
+        fault = unknown_headers(headers) or unread_headers(path, headers, gateway=is_gateway(path))
+        if fault is not None:
+            await _refuse(scope, send, Refusal(400, fault, code="request.headers"))
             return
-        scope[SCOPE_KEY] = found
+        scope[SCOPE_KEY] = caller
         if not forwards:
-            send = self._noting(scope, send)
+            send = self._counting_refusals(scope, send)
         address = address_of(scope, self._settings.access)
-        asking = ActiveRequest(owner_of(found, address))
-        if scope["path"] not in OPEN and not self._in_flight.take(asking.owner):
+        active = ActiveRequest(owner_of(caller, address))
+        if scope["path"] not in OPEN_PATHS and not self._in_flight.take(active.owner):
             await _refuse(scope, send, Refusal(503, "you have as many requests open as one caller may; end some first"))
             return
         try:
-            with self._bodies.room(asking.owner) as room:
-                body = await self._body(scope, receive, room, address, found)
+            with self._bodies.room(active.owner) as room:
+                body = await self._body(scope, receive, room, address, caller)
                 if isinstance(body, Refusal):
                     await _refuse(scope, send, body)
                     return
-                asking.read = len(body)
-                receive = given_again(body, receive)
-                with answering(asking):
-                    await self._answer(scope, receive, send, asking.owner, forwards=forwards)
+                active.read = len(body)
+                receive = replay_body(body, receive)
+                with answering(active):
+                    await self._answer(scope, receive, send, active.owner, forwards=forwards)
         except ClientGoneError:
             return
         finally:
-            if scope["path"] not in OPEN:
-                self._in_flight.give_back(asking.owner)
+            if scope["path"] not in OPEN_PATHS:
+                self._in_flight.give_back(active.owner)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, owner: str, *, forwards: bool) -> None:
         if forwards:
-            own = key_of(scope)
-            await self.gateway.handle(scope, receive, send, None if own is None else own.encode())
+            api_key = key_of(scope)
+            await self.gateway.handle(scope, receive, send, None if api_key is None else api_key.encode())
         elif takes_turn(scope):
             async with self._turns.turn(owner, send) as sending:
-                await self._wall(scope, receive, sending)
+                await self._access_middleware(scope, receive, sending)
         else:
-            await self._wall(scope, receive, send)
+            await self._access_middleware(scope, receive, send)
 
     async def _body(self, scope: Scope, receive: Receive, room: Room, address: str, caller: Caller) -> bytes | Refusal:
         """The whole body of a request, or why it is refused.
@@ -230,28 +229,33 @@ class Application:
         except TooLargeError:
             most = self._settings.limits.body_bytes
             most = min(STRANGER_BYTES, most) if stranger else most
-            return Refusal(413, f"a request has at most {most:,} bytes; this one has more", _CLOSING)
+            return Refusal(413, f"a request has at most {most:,} bytes; this one has more", _CLOSE_CONNECTION)
         except SlowBodyError as error:
-            return Refusal(408, str(error), _CLOSING)
-        except FullError:
-            return Refusal(503, "the server holds as much of requests as it may; try again in a moment", _CLOSING)
+            return Refusal(408, str(error), _CLOSE_CONNECTION)
+        except NoRoomError:
+            return Refusal(
+                503, "the server holds as much of requests as it may; try again in a moment", _CLOSE_CONNECTION
+            )
 
-    def _noting(self, scope: Scope, send: Send) -> Send:
-        """Takes note of answers that refuse, whatever route or wall gives them."""
+    def _counting_refusals(self, scope: Scope, send: Send) -> Send:
+        """A `send` that counts answers that refuse, whichever route or middleware gives them."""
 
-        async def noting(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] in REFUSING:
-                self._note(scope, message["status"], scope.get(_REFUSAL_KEY))
+        async def send_and_count(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] in REFUSING_STATUSES:
+                self._count_refusal(scope, message["status"], scope.get(_REFUSAL_KEY))
             await send(message)
 
-        return noting
+        return send_and_count
 
-    def _note(self, scope: Scope, status: int, refusal: Refusal | None) -> None:
-        """Counts a refusal for the audit log. Wrong passwords are counted where it is known whose they were, and who
-        comes without anything was not refused."""
-        elsewhere = refusal is None and (status == 401 or scope["path"] in _PASSWORDS)
-        without = status == 401 and key_of(scope) is None
-        if self._refusals is None or status not in REFUSING or elsewhere or without:
+    def _count_refusal(self, scope: Scope, status: int, refusal: Refusal | None) -> None:
+        """Count a refusal for the audit log.
+
+        Wrong passwords are counted by the sign-in, which knows whose they were; a request without credentials that is
+        asked for some was not refused.
+        """
+        counted_elsewhere = refusal is None and (status == 401 or scope["path"] in _PASSWORD_PATHS)
+        without_key = status == 401 and key_of(scope) is None
+        if self._refusals is None or status not in REFUSING_STATUSES or counted_elsewhere or without_key:
             return
         caller = scope.get(SCOPE_KEY) if refusal is None or refusal.caller is None else refusal.caller
         route = getattr(scope.get("route"), "path", None) or "another"
@@ -260,7 +264,7 @@ class Application:
 
     async def _caller(self, scope: Scope) -> Caller | Refusal:
         """Who a request comes from, or why it is not admitted."""
-        if scope["path"] in OPEN:
+        if scope["path"] in OPEN_PATHS:
             return NOBODY
         if self._in_flight.total >= self._settings.limits.in_flight:
             return Refusal(503, "the server handles as many requests as it may; try again in a moment")
@@ -279,19 +283,19 @@ class Application:
         return self._ready is not None and not self.checker.full
 
     def before_fork(self) -> None:
-        """Lets go of what processes must not share: connections, and the files of figures.
+        """Release what processes must not share: database connections, and the files of the metrics.
 
-        For an application that was made and not started. No thread of it runs yet.
+        For an application that was created and not started: none of its threads runs yet.
         """
-        if self._owned is not None:
-            self._owned.release()
+        if self._own_store is not None:
+            self._own_store.release()
         self._telemetry.release()
 
     def after_fork(self, *, first: bool) -> None:
-        """In a new process: what tells processes apart is its own.
+        """Give a new process an identity of its own.
 
         Args:
-            first: whether this worker has the tasks of the database (`assay.server.background`).
+            first: whether this worker runs the tasks of the database (`assay.server.background`).
         """
         if not first:
             self._background.leave_turns()
@@ -303,7 +307,7 @@ class Application:
         self._ready = self._guards()
         await self._client.start()
         if self.services.overlays.on:
-            # No request is answered under a looser policy than the one that is in force.
+            # Read before the first request, so that none is answered under a looser policy than the one in force.
             await asyncio.to_thread(self.services.overlays.read, self.services.store)
         self._background.start()
         if self._owns_process:
@@ -323,8 +327,8 @@ class Application:
             self._verdicts.close()
             self._ready.close()
             await asyncio.to_thread(self._telemetry.close)
-            if self._owned is not None:
-                self._owned.close()
+            if self._own_store is not None:
+                self._own_store.close()
 
     def lifespan(self) -> AbstractAsyncContextManager[None]:
         """Starts the application and stops it again, for a program that serves it without an ASGI server."""
@@ -345,15 +349,15 @@ def create_app(
     """The application that settings describe.
 
     Args:
-        settings: what the server is told; the embedded default without an upstream where none are given.
-        guards: makes the guards when the server starts; from the settings by default.
-        check_calls: judges the calls of tools; stage 1 of the check by default.
+        settings: the settings; those of a loopback server without an upstream by default.
+        guards: creates the guards when the server starts; from the settings by default.
+        check_calls: checks tool calls; stage 1 of the check by default.
         store: a store that its owner closes; the one that the settings name by default.
-        access: who is let in; by the settings' file of API keys by default.
-        keys: what signs checkpoints; what `ASSAY_RECEIPT_KEYS` names by default.
-        owns_process: the process serves nothing else, so that what it holds when it has started may be taken out of
-            the garbage collector's sight for good.
-        telemetry: what the server tells of itself; figures, and traces where `OTEL_*` asks for them, by default.
+        access: authenticates callers; by the database or the file of API keys that the settings name by default.
+        keys: the keys that sign checkpoints and receipts; those that `ASSAY_RECEIPT_KEYS` names by default.
+        owns_process: whether the process serves nothing else, so that its objects may be frozen out of garbage
+            collection after the start.
+        telemetry: metrics and traces; by default metrics, and traces where `OTEL_*` asks for them.
 
     Raises:
         StoreError: the database that the settings name cannot be opened.
@@ -408,21 +412,21 @@ async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
     if is_gateway(path):
         await reply.json(status, wire_of(path).error(status, refusal.message), headers)
         return
-    code = refusal.code or _CODES.get(status, "server.busy")
+    code = refusal.code or _PROBLEM_CODES.get(status, "server.busy")
     document = problem(
-        status, refusal.message, code=code, instance=path, todo=None if refusal.code else _ADVICE.get(status)
+        status, refusal.message, code=code, instance=path, todo=None if refusal.code else _PROBLEM_ADVICE.get(status)
     )
     await reply.whole(status, [(b"content-type", MEDIA_TYPE.encode()), *headers], encoded(document))
 
 
-_CODES: Final = {
+_PROBLEM_CODES: Final = {
     401: "key.needed",
     403: "request.foreign",
     408: "request.slow",
     413: "request.too_large",
     429: "rate.exceeded",
 }
-_ADVICE: Final = {
+_PROBLEM_ADVICE: Final = {
     408: "Send the body at once after the head.",
     413: "Send it in parts.",
     401: "Send a key that `assay keys create` has made, with the scope that the route needs.",

@@ -1,4 +1,4 @@
-"""What a server does beside its requests: timers that run from its start to its stop."""
+"""The background tasks of a server, which run from its start to its stop."""
 
 import asyncio
 import logging
@@ -8,10 +8,10 @@ from typing import Any, Final
 from assay.server.services import Services
 
 PAUSE_S: Final = 5.0
-"""Seconds before a task that failed is begun again."""
+"""Seconds before a task that failed is started again."""
 
 Task = Callable[[Services], Coroutine[Any, Any, None]]
-"""Runs until it is cancelled; what it has to do at the stop is in its `finally`."""
+"""A task: it runs until it is cancelled, and does in a `finally` what is left to do at the stop."""
 
 
 async def _deadlines(services: Services) -> None:
@@ -33,15 +33,15 @@ async def _checkpoints(services: Services) -> None:
 
 
 async def _retention(services: Services) -> None:
-    from assay.server.audit.timers import keep_rules
+    from assay.server.audit.timers import apply_retention
 
-    await keep_rules(services)
+    await apply_retention(services)
 
 
 async def _refusals(services: Services) -> None:
-    from assay.server.audit.refusals import tell_refusals
+    from assay.server.audit.refusals import write_refusal_counts
 
-    await tell_refusals(services)
+    await write_refusal_counts(services)
 
 
 async def _watch(services: Services) -> None:
@@ -81,13 +81,13 @@ async def _redteam(services: Services) -> None:
 
 
 async def _experiments(services: Services) -> None:
-    from assay.server.datasets.running import keep_experiments
+    from assay.server.datasets.experiments import keep_experiments
 
     await keep_experiments(services)
 
 
 OWN: Final[Mapping[str, Task]] = {"refusals": _refusals, "overlays": _overlays, "passing": _passing}
-"""The tasks of every process, by name: they are about what the process itself holds in memory."""
+"""The tasks of every process, by name: they handle what the process itself holds in memory."""
 TURNS: Final[Mapping[str, Task]] = {
     "deadlines": _deadlines,
     "messages": _messages,
@@ -99,8 +99,8 @@ TURNS: Final[Mapping[str, Task]] = {
     "redteam": _redteam,
     "experiments": _experiments,
 }
-"""The tasks of a database, by name. Of several servers over one database one does each at a time, which they settle
-through the database; of the workers of one server the first has them (`assay.server.workers`)."""
+"""The tasks of a database, by name. One of several servers over a database runs each at a time, under a lease in the
+database; within a server only the first worker runs them (`assay.server.workers`)."""
 
 _log = logging.getLogger("assay.server")
 
@@ -109,32 +109,37 @@ class Background:
     """The tasks of one server."""
 
     def __init__(self, services: Services, own: Mapping[str, Task] = OWN, turns: Mapping[str, Task] = TURNS) -> None:
-        """Tasks over these services; none run without a database."""
+        """Tasks over these services; without a database there are none."""
         self._services = services
         self._own = own if services.kept is not None else {}
         self._turns = turns if services.kept is not None else {}
         self._running: list[asyncio.Task[None]] = []
+        self._stopping = False
 
     def leave_turns(self) -> None:
-        """The tasks of the database are another process's; before the start."""
+        """Leave the tasks of the database to another process; called before the start."""
         self._turns = {}
 
     def start(self) -> None:
-        """Begin them."""
+        """Start the tasks."""
+        self._stopping = False
         tasks = {**self._own, **self._turns}
-        self._running = [asyncio.create_task(self._kept_up(name, task)) for name, task in tasks.items()]
+        self._running = [asyncio.create_task(self._keep_running(name, task)) for name, task in tasks.items()]
 
     async def stop(self) -> None:
-        """End them; each may finish what must not be left half done."""
+        """Cancel the tasks and wait for what each has to finish; what fails there is logged."""
+        self._stopping = True
         for running in self._running:
             running.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
         self._running = []
 
-    async def _kept_up(self, name: str, task: Task) -> None:
+    async def _keep_running(self, name: str, task: Task) -> None:
         while True:
             try:
                 await task(self._services)
-            except Exception:  # noqa: BLE001 one task must not end for a fault that may pass
-                _log.exception("the task %s failed and is begun again", name)
+            except Exception:  # noqa: BLE001 whatever a task raises is logged, and must not end it for good
+                _log.exception("the task %s failed", name)
+                if self._stopping:  # what it had to finish failed in place of its cancellation
+                    return
             await asyncio.sleep(PAUSE_S)

@@ -1,4 +1,4 @@
-"""Who a request comes from. The application decides it once, before any route sees the request."""
+"""The caller of a request, which the application determines once, before any route runs."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,9 +9,9 @@ from typing import Any, Final
 from assay.schema import PERMISSIONS, Permission, Role
 
 SCOPE_KEY: Final = "assay.caller"
-"""Where the application puts the caller in a request's ASGI scope."""
+"""The key of the caller in a request's ASGI scope."""
 ONLY_TENANT: Final = "default"
-"""The tenant of a server that has one."""
+"""The tenant of a server with a single tenant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Caller:
     kind: str = "local"
     """`user` with a session of the console, `key` with an API key, `local` on a loopback server without keys."""
     id: str = ""
-    """The id of the user or of the key; the log names callers by it. Empty for who has none."""
+    """The id of the user or of the key, by which the log names callers; empty where there is none."""
     roles: tuple[Role, ...] = ()
     """The roles of a user."""
     expertise: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Caller:
 
     @property
     def actor(self) -> str:
-        """What the log names it by."""
+        """The name of the caller in the audit log: its id, or its kind where it has none."""
         return self.id or self.kind
 
     def may(self, permission: Permission) -> bool:
@@ -44,14 +44,14 @@ class Caller:
 
 
 LOCAL: Final = Caller("local", PERMISSIONS[Role.ADMIN])
-"""Whoever reaches a server that listens on loopback only and has neither keys nor users."""
+"""The caller of every request to a loopback server that has neither keys nor users."""
 
 
 def caller_of(scope: Mapping[str, Any]) -> Caller:
     """The caller of a request, out of its ASGI scope.
 
     Raises:
-        KeyError: the application did not decide on it; such a request must not be answered.
+        KeyError: the application has not determined it; such a request must not be answered.
     """
     found = scope[SCOPE_KEY]
     if not isinstance(found, Caller):
@@ -61,34 +61,34 @@ def caller_of(scope: Mapping[str, Any]) -> Caller:
 
 @dataclass(slots=True)
 class ActiveRequest:
-    """A request that is being answered: whose it is, and how much has been read for it."""
+    """A request that is being answered: its owner, and how much has been read for it."""
 
     owner: str
-    """What shares of the server are counted by: one name for all requests of one caller."""
+    """The name under which shares of the server are counted: the same for all requests of one caller."""
     read: int = 0
-    """Bytes of its body and of what upstreams answered: a measure of what its check may cost."""
+    """Bytes of its body and of upstreams' answers, which measure what its check may cost."""
 
 
-_asking: ContextVar[ActiveRequest | None] = ContextVar("assay.server.caller", default=None)
+_active: ContextVar[ActiveRequest | None] = ContextVar("assay.server.caller", default=None)
 
 
 def called() -> ActiveRequest:
-    """The request that this task answers; work that belongs to no request is the server's own."""
-    return _asking.get() or ActiveRequest("the server")
+    """The request that this task answers; the server's own for work that belongs to no request."""
+    return _active.get() or ActiveRequest("the server")
 
 
 @contextmanager
-def answering(asking: ActiveRequest) -> Iterator[None]:
-    """Inside of the block, and in tasks that begin in it, `called` tells of this request."""
-    token = _asking.set(asking)
+def answering(active: ActiveRequest) -> Iterator[None]:
+    """Inside the block, and in tasks that start in it, `called` returns this request."""
+    token = _active.set(active)
     try:
         yield
     finally:
-        _asking.reset(token)
+        _active.reset(token)
 
 
 def owner_of(caller: Caller, address: str) -> str:
-    """What shares are counted by: the caller where it is known, else the address.
+    """The name under which a caller's share of the server is counted: the caller where it is known, else the address.
 
     >>> owner_of(LOCAL, "127.0.0.1"), owner_of(Caller("bot", frozenset(), kind="key", id="k-1"), "10.0.0.7")
     ('local 127.0.0.1', 'key default k-1')

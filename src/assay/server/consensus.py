@@ -1,4 +1,4 @@
-"""`POST /v1/consensus`: what several answers to one request come to."""
+"""`POST /v1/consensus`: the consensus of several answers to one request."""
 
 from typing import Annotated, Final
 
@@ -10,7 +10,7 @@ from assay.server.http.problems import documented
 from assay.server.patterns import SAYS_SOMETHING
 from assay.server.services import Services, allowed
 
-MOST: Final = 20
+MOST_ANSWERS: Final = 20
 """Answers that one request may compare."""
 
 
@@ -19,7 +19,7 @@ class ConsensusBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
-    answers: list[Annotated[str, Field(pattern=SAYS_SOMETHING)]] = Field(min_length=1, max_length=MOST)
+    answers: list[Annotated[str, Field(pattern=SAYS_SOMETHING)]] = Field(min_length=1, max_length=MOST_ANSWERS)
     """The answers, of one model or of several."""
 
 
@@ -41,7 +41,7 @@ class ConsensusAnswer(BaseModel):
 
 
 def make_consensus_router(services: Services) -> APIRouter:
-    """The route over a server's pool of checks."""
+    """The route, whose work runs on the server's pool of checks."""
     router = APIRouter()
 
     async def consensus(body: ConsensusBody, request: Request) -> ConsensusAnswer:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # loaded only where there is a judge
 
 
 class Guards:
-    """Guards by the name of their policy; made when they are first asked for, and kept."""
+    """Guards by the name of their policy, created when first asked for."""
 
     def __init__(
         self,
@@ -37,8 +37,9 @@ class Guards:
             policy: a preset or a policy file for requests that name no policy.
             model: the directory of another cross-encoder.
             scorer: a scorer in place of any network, such as one of `assay.testing`.
-            judge: the chat model that checks may ask; none is asked by default.
-            database: where used receipts are remembered; what `ASSAY_DATABASE_URL` names by default, else in memory.
+            judge: the chat model that checks may ask; none by default.
+            database: where uses of receipts are stored; the one that `ASSAY_DATABASE_URL` names by default, else
+                memory.
             environ: the environment; that of the process by default.
 
         Raises:
@@ -49,15 +50,15 @@ class Guards:
         environ = os.environ if environ is None else environ
         keys = read_settings(environ).receipt_keys
         if keys is not None:
-            # Told of now: with keys that cannot sign, nothing would ever be released.
+            # Fails now rather than at the first answer: with keys that cannot sign, nothing would ever be released.
             open_keys(keys).signer()
         self._model, self._environ, self._judge = model, environ, judge
         self._database = database
         self._chat = None if judge is None else _chat_of(judge)
-        # The same sources under every policy: what may be asked of whom is the operator's, not the caller's.
+        # The same sources under every policy: the operator decides which sources are asked, not the caller.
         self._scorer = scorer_of(model, environ) if scorer is None else scorer
         self._knowledge = read_knowledge(knowledge_file(policy, environ), environ, self._scorer)
-        self._default = self._made(policy)
+        self._default = self._make(policy)
         self._by_name: dict[str, Guard] = {}
         self._lock = Lock()
 
@@ -68,7 +69,7 @@ class Guards:
 
     @property
     def scorer(self) -> PairScorer:
-        """The network of all of them."""
+        """The network that all guards share."""
         return self._scorer
 
     def get(self, name: str | None) -> Guard:
@@ -83,7 +84,7 @@ class Guards:
             raise PolicyError(f"a request names one of the policies {', '.join(PRESETS)}; got {name!r}")
         with self._lock:
             if name not in self._by_name:
-                self._by_name[name] = self._made(name)
+                self._by_name[name] = self._make(name)
             return self._by_name[name]
 
     def close(self) -> None:
@@ -93,26 +94,26 @@ class Guards:
         if self._knowledge is not None:
             self._knowledge.close()
 
-    def _made(self, policy: str | Path | None) -> Guard:
-        read = read_policy(policy, self._environ)
-        asking: dict[str, Any] = {}
+    def _make(self, policy: str | Path | None) -> Guard:
+        chosen = read_policy(policy, self._environ)
+        judge_options: dict[str, Any] = {}
         if self._judge is not None:
-            read, asking = _asked_by(self._judge, read), {"llm": self._chat, **_bounds(self._judge)}
+            chosen, judge_options = _with_judge(self._judge, chosen), {"llm": self._chat, **_judge_bounds(self._judge)}
         return Guard(
-            read,
+            chosen,
             model=self._model,
             scorer=self._scorer,
             environ=self._environ,
             uses=self._database,
             knowledge=False if self._knowledge is None else self._knowledge,
-            **asking,
+            **judge_options,
         )
 
 
 def require_model(settings: "ServerSettings", environ: Mapping[str, str] | None = None) -> None:
-    """Refuse settings under which a policy requires a chat model that no check could ask.
+    """Refuse settings under which a policy requires a chat model and none is configured.
 
-    The gateway asks the upstream again where a policy has critical claims probed; a judge is never the upstream.
+    Where a policy has critical claims probed, the gateway may ask the upstream; the judge is never the upstream.
 
     Raises:
         PolicyError: a policy of the server or of a route needs a model; the message says what to set.
@@ -123,14 +124,14 @@ def require_model(settings: "ServerSettings", environ: Mapping[str, str] | None 
     for name in dict.fromkeys((settings.policy, *(route.policy for route in settings.routes.values()))):
         policy = read_policy(name, environ)
         # Probes may go to the upstream that gave the answer; a judge never does.
-        wants = [
+        needs = [
             f"{one.what} ({one.setting})"
             for one in requirements(policy)
             if one.mandatory and not (one.setting == "consistency_probes" and settings.upstreams)
         ]
-        if wants:
+        if needs:
             raise PolicyError(
-                f"the policy {policy.name} requires {' and '.join(wants)}, and no chat model is configured: start with "
+                f"the policy {policy.name} requires {' and '.join(needs)}, and no chat model is configured: start with "
                 "--llm NAME (and --base-url URL), set `judge` with a `model` in the gateway file, or choose a policy "
                 "that asks none"
             )
@@ -142,12 +143,12 @@ def _chat_of(judge: JudgeSettings) -> "Chat":
     return Chat(judge.model, base_url=judge.base_url, api_key=judge.key, options=ChatOptions(timeout=judge.seconds))
 
 
-def _asked_by(judge: JudgeSettings, policy: Policy) -> Policy:
-    """The policy as this server has it: with its judge. The name stays, the digest tells them apart."""
+def _with_judge(judge: JudgeSettings, policy: Policy) -> Policy:
+    """The policy with this server's judge: the same name, another digest."""
     return Policy.model_validate({**policy.model_dump(), "judge": judge.judge_of(policy.judge)})
 
 
-def _bounds(judge: JudgeSettings) -> dict[str, Any]:
+def _judge_bounds(judge: JudgeSettings) -> dict[str, Any]:
     from assay.models.chat import Budget
     from assay.verify.judge import JudgeOptions
 

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 from assay.errors import PolicyError
 
 MODES: Final = ("policy", "uncertain", "all")
-"""Which claims the judge hears: those that the policy says, those that the other tiers are not sure of, or all."""
-_STRICTER: Final = ("off", "uncertain", "all")
+"""Which claims go to the judge: those that the policy says, those that the other tiers are unsure of, or all."""
+_BY_STRICTNESS: Final = ("off", "uncertain", "all")
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeSettings:
-    """A chat model that checks ask; without one nobody is asked, whatever a policy says."""
+    """The chat model that checks ask as a judge; without one there is no judge, whatever a policy says."""
 
     model: str
     """Its name, with the form of its endpoint in front where that is not OpenAI's, as in `anthropic:NAME`."""
@@ -24,19 +24,19 @@ class JudgeSettings:
     key: str | None = field(default=None, repr=False)
     """Its key; what the environment says by default (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`)."""
     mode: str = "uncertain"
-    """One of `MODES`. A policy that has more asked keeps to that."""
+    """One of `MODES`. A policy that sends more claims to the judge is kept to."""
     calls: int = 16
     """Requests that one check may send, from 1 up."""
     tokens: int = 60_000
     """Tokens in and out that one check may spend, from 1 up."""
     seconds: float = 15.0
-    """Seconds that one check may wait for it, above 0. What is not heard by then is unchecked."""
+    """Seconds that one check may wait for it, above 0. Claims that are not judged by then are unchecked."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no judge.
+        """Check the settings.
 
         Raises:
-            PolicyError: a setting is not what it should be.
+            PolicyError: a setting is invalid.
         """
         if not isinstance(self.model, str) or not self.model.strip():
             raise PolicyError(f"a judge is a chat model with a name, got {self.model!r}")
@@ -54,35 +54,35 @@ class JudgeSettings:
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
             raise PolicyError(f"the judge's seconds are a number above 0, got {seconds!r}")
 
-    def judge_of(self, policy_says: str) -> str:
-        """Which claims are heard under a policy that says `off`, `uncertain` or `all`: the stricter of both.
+    def judge_of(self, policy_judge: str) -> str:
+        """Which claims are judged under a policy that says `off`, `uncertain` or `all`: the stricter of both.
 
         >>> JudgeSettings("m").judge_of("off"), JudgeSettings("m", mode="policy").judge_of("off")
         ('uncertain', 'off')
         >>> JudgeSettings("m").judge_of("all")
         'all'
         """
-        wanted = "off" if self.mode == "policy" else self.mode
-        return max(wanted, policy_says, key=_STRICTER.index)
+        own = "off" if self.mode == "policy" else self.mode
+        return max(own, policy_judge, key=_BY_STRICTNESS.index)
 
 
-def judge_settings(given: Mapping[str, Any], environ: Mapping[str, str]) -> JudgeSettings:
+def judge_settings(section: Mapping[str, Any], environ: Mapping[str, str]) -> JudgeSettings:
     """The section `judge` of a gateway file.
 
     A key is never written in the file: `key_env` names the variable of the environment that holds it.
 
     Raises:
-        PolicyError: a setting is unknown, or is not what it should be.
+        PolicyError: a setting is unknown or invalid, or the variable with the key is not set.
     """
     known = ({one.name for one in fields(JudgeSettings)} - {"key"}) | {"key_env"}
-    unknown = sorted(set(map(str, given)) - known)
-    if unknown or "model" not in given:
+    unknown = sorted(set(map(str, section)) - known)
+    if unknown or "model" not in section:
         got = f"got {', '.join(unknown)}" if unknown else "got no model"
         raise PolicyError(f"the judge has a model, and may have {', '.join(sorted(known - {'model'}))}; {got}")
-    said = {name: value for name, value in given.items() if name != "key_env"}
-    variable = given.get("key_env")
+    values = {name: value for name, value in section.items() if name != "key_env"}
+    variable = section.get("key_env")
     if variable is not None:
-        said["key"] = environ.get(str(variable), "").strip()
-        if not said["key"]:
+        values["key"] = environ.get(str(variable), "").strip()
+        if not values["key"]:
             raise PolicyError(f"the key of the judge is read from {variable}, which is not set")
-    return JudgeSettings(**said)
+    return JudgeSettings(**values)

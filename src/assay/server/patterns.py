@@ -1,4 +1,4 @@
-"""Patterns of texts in requests, which mean the same to every reader of the OpenAPI document."""
+"""Patterns of texts in requests that mean the same to every reader of the OpenAPI document."""
 
 from typing import Final
 

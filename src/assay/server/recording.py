@@ -1,8 +1,8 @@
-"""What a server does with a check that was made: first it is remembered, then it may get a receipt, then it goes out.
+"""What happens to the report of a check before it is released: it is recorded, then it may get a receipt.
 
-1. The report is on disk with its entry in the audit log. 2. The receipt is signed. 3. The log has the receipt. Whatever
-fails ends the request: what was not recorded is never released, and a receipt is never issued for it. A server without
-a database has step 2 alone.
+1. The report is stored with its entry in the audit log. 2. The receipt is signed. 3. The receipt is added to the log.
+A failure ends the request: what was not recorded is never released and never gets a receipt. A server without a
+database does step 2 alone.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from assay.policy import Mode
 from assay.receipt import Receipt, refusal, report_digest
 from assay.schema import Evidence, HallucinationReport
 from assay.server.caller import Caller
-from assay.server.checks.repeats import ALONE, Step
+from assay.server.checks.repeats import ALONE, KeyedCheck
 from assay.server.services import Services
-from assay.server.telemetry.telemetry import Answered
+from assay.server.telemetry.telemetry import ModelAnswer
 from assay.store.records import CheckRecord, new_id
 from assay.verify.tools import CallCheck
 from assay.wire import Exchange, Json, Part, parts_of_answer, parts_of_job, unchecked_part
@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded only where there is a database
     from assay.store.db import Act
 
 GATEWAY: Final = "gateway"
-"""The kind of a record that the gateway made."""
+"""The kind of the gateway's records."""
 
 Signed = TypeVar("Signed", Receipt, Receipt | None)
 
@@ -38,16 +38,17 @@ _log = logging.getLogger("assay.server")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What became of a check that was made."""
+class RecordedCheck:
+    """The record of a check."""
 
     id: str | None
-    """The id under which it is remembered; none where the server remembers nothing."""
+    """Its id; none where the server has no database."""
     receipt: Receipt | None
+    """Its receipt; none where the gate does not emit, or the guard has no keys."""
 
 
-class Records:
-    """Remembers checks and signs receipts, in this order."""
+class Recorder:
+    """Records checks and signs receipts, in this order."""
 
     def __init__(self, services: Services) -> None:
         """Over the store of a server, where it has one."""
@@ -55,11 +56,11 @@ class Records:
         self._checker = services.checker
         self._seconds = services.settings.limits.check_s
         self.telemetry = services.telemetry
-        """What the server tells of the checks."""
+        """Metrics and traces of the checks."""
 
     @property
     def keeps(self) -> bool:
-        """Whether checks are remembered."""
+        """Whether checks are recorded."""
         return self._store is not None
 
     async def check(
@@ -71,16 +72,24 @@ class Records:
         caller: Caller,
         kind: str = "check",
         callback: str | None = None,
-        step: Step = ALONE,
-    ) -> Kept:
-        """Remember a check, and sign a receipt where the gate emits and the guard has keys.
+        step: KeyedCheck = ALONE,
+    ) -> RecordedCheck:
+        """Record a check, and sign a receipt where the gate emits and the guard has keys.
 
-        `step` is which check it is of a request that came under a key.
+        Args:
+            guard: the guard that decided.
+            report: its report.
+            asked: the options of the check, as they are recorded.
+            evidence: its evidence.
+            caller: the caller.
+            kind: the kind of the record.
+            callback: the operator's target that gets the decision of a reviewer.
+            step: which check of a request with an idempotency key it is.
 
         Raises:
             BusyError: too much waits to be stored; nothing was stored.
             StoreError: it cannot be stored.
-            InputError: something in it cannot be stored, whatever the database: such as a number that is not finite.
+            InputError: no database could store something in it, such as a number that is not finite.
             CheckFailedError: it cannot be signed.
         """
         self.telemetry.checked(report, kind)
@@ -90,10 +99,10 @@ class Records:
         ids = await self.remember(guard, [part], caller, kind, first, callback=callback, act=act)
         id_ = ids[0] if ids else None
         receipt = await self.sign(lambda: guard.issue(report), id_, caller, step) if signs else None
-        return Kept(id_, receipt)
+        return RecordedCheck(id_, receipt)
 
-    async def again(self, guard: Guard, report: HallucinationReport, step: Step, caller: Caller) -> Kept:
-        """What was remembered of an earlier request, with its receipt; signed now where that did not come to it.
+    async def again(self, guard: Guard, report: HallucinationReport, step: KeyedCheck, caller: Caller) -> RecordedCheck:
+        """The record of an earlier request with its receipt, which is signed now where that request did not get to it.
 
         Raises:
             CheckFailedError, StoreError: as `check` does.
@@ -101,8 +110,8 @@ class Records:
         known = step.known
         if known is None or known.settled or not _signs(guard, report):
             text = None if known is None else known.receipt
-            return Kept(step.run, None if text is None else _receipt_of(report, text))
-        return Kept(step.run, await self.sign(lambda: guard.issue(report), step.run, caller, step))
+            return RecordedCheck(step.run, None if text is None else _receipt_of(report, text))
+        return RecordedCheck(step.run, await self.sign(lambda: guard.issue(report), step.run, caller, step))
 
     async def remember(
         self,
@@ -116,20 +125,20 @@ class Records:
         callback: str | None = None,
         act: "Act | None" = None,
     ) -> tuple[str, ...]:
-        """Remember parts in one transaction: all of them or none.
+        """Record parts of an answer in one transaction: all of them or none.
 
         Args:
-            guard: whose policy decided.
-            parts: what was decided on.
-            caller: who asked.
-            kind: of the records.
+            guard: the guard whose policy decided.
+            parts: the parts, each with its report.
+            caller: the caller.
+            kind: the kind of the records.
             first: the id of the first record; the others get new ones.
-            held: whether what the gate escalates is held back until a person decides.
-            callback: which of the operator's targets hears of that decision.
+            held: whether what the gate escalates waits for a reviewer.
+            callback: the operator's target that gets the reviewer's decision.
             act: what else is stored in the same transaction.
 
         Returns:
-            The id of each; empty where nothing is remembered.
+            The id of each; empty where nothing is recorded.
 
         Raises:
             BusyError, StoreError, InputError: as `check` does.
@@ -160,14 +169,16 @@ class Records:
             raise InputError(f"it cannot be recorded: {error}") from error
         return tuple(record.id for record in records)
 
-    async def sign(self, issue: Callable[[], Signed], id_: str | None, caller: Caller, step: Step = ALONE) -> Signed:
-        """A receipt, off the event loop, and told to the log before it may go out.
+    async def sign(
+        self, issue: Callable[[], Signed], id_: str | None, caller: Caller, step: KeyedCheck = ALONE
+    ) -> Signed:
+        """Sign a receipt off the event loop, and add it to the log before it may go out.
 
         Args:
-            issue: makes the receipt; none where there is to be none.
-            id_: the record that it is for; none where the server remembers nothing.
-            caller: who asked.
-            step: which check it is of a request that came under a key.
+            issue: issues the receipt, or returns none where there is none to issue.
+            id_: the record that it is for; none where the server has no database.
+            caller: the caller.
+            step: which check of a request with an idempotency key it is.
 
         Raises:
             CheckFailedError: it cannot be signed.
@@ -182,67 +193,67 @@ class Records:
         return receipt
 
 
-class Keeping:
-    """Remembers what is decided on one answer of the gateway, and signs what may go out of it."""
+class AnswerRecorder:
+    """Records the decisions on one answer of the gateway, and signs receipts for what may go out."""
 
-    def __init__(self, records: Records, exchange: Exchange, caller: Caller, mode: Mode) -> None:
+    def __init__(self, records: Recorder, exchange: Exchange, caller: Caller, mode: Mode) -> None:
         """For one request in a mode."""
         self._records, self._exchange, self._caller, self._mode = records, exchange, caller, mode
         self._signs = exchange.guard.has_keys and mode is not Mode.SHADOW
-        self._next = exchange.report_id
+        self._next_id = exchange.report_id
         self._calls: tuple[CallCheck, ...] = ()
-        self._last: tuple[Job, Mapping[str, Ruling]] | None = None
+        self._last_job: tuple[Job, Mapping[str, Ruling]] | None = None
         self.caller = caller
-        """Who asked."""
-        self.answered = Answered()
-        """The model's call that is being checked."""
+        """The caller."""
+        self.answered = ModelAnswer()
+        """The traced call of the model whose answer is checked."""
         self.kept = False
-        """Whether something was remembered."""
+        """Whether something was recorded."""
         self.items: dict[str, str] = {}
-        """The items of the review queue that it led to, by the text that waits."""
+        """The ids of its items in the review queue, by the text that waits."""
 
     async def whole(self, ruling: Ruling, answer: Json | None) -> Ruling:
-        """Remember what was decided on a whole answer.
+        """Record the decision on a whole answer.
 
         Returns:
             The ruling with the receipts of what may go out.
 
         Raises:
-            AssayError: it cannot be remembered or signed; then nothing of it may go out.
+            AssayError: it cannot be recorded or signed; then nothing of it may go out.
         """
         exchange = self._exchange
-        self._tell(ruling)
+        self._count_reports(ruling)
         parts = [] if not self._records.keeps else parts_of_answer(exchange, ruling, answer)
         first = await self._remember(parts)
-        return await self._signed(ruling, first, discloses=self._mode is Mode.ENFORCE)
+        return await self._with_receipts(ruling, first, discloses=self._mode is Mode.ENFORCE)
 
     async def part(self, job: Job, found: Mapping[str, Ruling]) -> dict[str, Ruling]:
-        """Remember what was decided on a part of a stream, where it is more than a look in between.
+        """Record the decision on a part of a stream: a text that has ended, calls, or what stops the stream.
 
         Returns:
             The rulings, those on texts that have ended with their receipts.
 
         Raises:
-            AssayError: it cannot be remembered or signed; then nothing further may go out.
+            AssayError: it cannot be recorded or signed; then nothing further may go out.
         """
-        self._last = job, found
+        self._last_job = job, found
         if job.calls:
             self._calls += found[next(iter(job.calls))].calls
         stops = self._mode is Mode.ENFORCE
         keeps = self._records.keeps
         parts = parts_of_job(self._exchange, job, found, stops=stops, beside=self._calls) if keeps else []
         first = await self._remember(parts)
-        made = dict(found)
+        rulings = dict(found)
         for text in job.texts:
             if text.final:
-                self._tell(found[text.channel])
-                made[text.channel] = await self._signed(found[text.channel], first, discloses=stops)
-        return made
+                self._count_reports(found[text.channel])
+                rulings[text.channel] = await self._with_receipts(found[text.channel], first, discloses=stops)
+        return rulings
 
     async def unread(self, ruling: Ruling) -> None:
-        """Remember that an answer could not be checked, unless something of it was remembered already.
+        """Record that an answer could not be checked, unless something of it is on record already.
 
-        A failure is told to the operator only: nothing of such an answer goes out.
+        A failure is only logged: nothing of such an answer goes out.
         """
         self._records.telemetry.unchecked(GATEWAY)
         if self.kept or not self._records.keeps:
@@ -253,41 +264,43 @@ class Keeping:
             _log.exception("it could not be recorded that an answer was not checked: %s", self._exchange.report_id)
 
     async def left(self) -> None:
-        """Remember what had been decided when the client went away in the middle of a stream."""
-        if self.kept or self._last is None or not self._records.keeps:
+        """Record what had been decided when the client disconnected in the middle of a stream; a failure is logged."""
+        if self.kept or self._last_job is None or not self._records.keeps:
             return
-        job, found = self._last
+        job, found = self._last_job
         shown = replace(job, texts=tuple(replace(text, final=True) for text in job.texts))
         try:
             await self._remember(parts_of_job(self._exchange, shown, found, stops=True))
         except AssayError:
             _log.exception("a stream whose client left could not be recorded: %s", self._exchange.report_id)
 
-    def _tell(self, ruling: Ruling) -> None:
+    def _count_reports(self, ruling: Ruling) -> None:
         for report in ruling.reports:
             self._records.telemetry.checked(report, GATEWAY, self.answered)
 
     async def _remember(self, parts: Sequence[Part]) -> str | None:
         if not parts:
             return None
-        first = self._next
+        first = self._next_id
         held = self._mode is Mode.ENFORCE
         ids = await self._records.remember(self._exchange.guard, parts, self._caller, GATEWAY, first, held=held)
-        self.kept, self._next = True, new_id()
-        waiting = [(part.report.output, id_) for part, id_ in zip(parts, ids, strict=False) if held and _waits(part)]
+        self.kept, self._next_id = True, new_id()
+        waiting = [
+            (part.report.output, id_) for part, id_ in zip(parts, ids, strict=False) if held and _waits_for_review(part)
+        ]
         self.items |= dict(waiting)
         return ids[0] if ids else None
 
-    async def _signed(self, ruling: Ruling, first: str | None, *, discloses: bool) -> Ruling:
+    async def _with_receipts(self, ruling: Ruling, first: str | None, *, discloses: bool) -> Ruling:
         if not self._signs or not ruling.passes:
             return ruling
-        made: list[str] = []
+        receipts: list[str] = []
         for report in ruling.reports:
             issue = partial(self._exchange.receipt, report, discloses=discloses)
             receipt = await self._records.sign(issue, first, self._caller)
             if receipt is not None:
-                made.append(receipt.to_text())
-        return replace(ruling, receipts=tuple(made))
+                receipts.append(receipt.to_text())
+        return replace(ruling, receipts=tuple(receipts))
 
 
 def _signs(guard: Guard, report: HallucinationReport) -> bool:
@@ -295,24 +308,24 @@ def _signs(guard: Guard, report: HallucinationReport) -> bool:
 
 
 def _receipt_of(report: HallucinationReport, text: str) -> Receipt:
-    """The receipt that is kept under a key, if it is of the report that is recorded under it.
+    """The receipt stored under an idempotency key, checked against the report that is recorded under it.
 
     Raises:
-        StoreError: it is none, or one of another report.
+        StoreError: it cannot be read, or is for another report.
     """
     try:
-        found = Receipt.from_text(text)
+        receipt = Receipt.from_text(text)
     except ReceiptError as error:
         raise StoreError(f"the receipt that is kept under this key cannot be read: {error}") from error
-    if found.statement.report != report_digest(report):
+    if receipt.statement.report != report_digest(report):
         raise StoreError("the receipt that is kept under this key is of another report; nothing is given again")
-    return found
+    return receipt
 
 
-def _waits(part: Part) -> bool:
+def _waits_for_review(part: Part) -> bool:
     return part.report.escalation is not None
 
 
 def failed_to_keep(error: StoreError) -> str:
-    """Why an answer counts as unchecked that was checked and could not be recorded."""
+    """The reason for an answer that counts as unchecked because its check could not be recorded."""
     return f"the check could not be recorded: {error}"

@@ -13,7 +13,7 @@ from assay.server.http.problems import documented
 from assay.server.patterns import SAYS_SOMETHING
 from assay.server.services import Services, allowed
 
-MOST: Final = 1_000
+MOST_PASSAGES: Final = 1_000
 """Passages that one request may have screened."""
 
 
@@ -24,7 +24,7 @@ class ScreenBody(BaseModel):
 
     question: Annotated[str, Field(pattern=SAYS_SOMETHING)]
     """What is asked."""
-    passages: list[str | dict[str, Any]] = Field(max_length=MOST)
+    passages: list[str | dict[str, Any]] = Field(max_length=MOST_PASSAGES)
     """Texts, or objects as retrievers give them: `text`, `content` or `page_content`, an `id`, and `metadata` (`meta`)
     with versions and dates in their common spellings. None at all is a null retrieval, and gets `refuse`."""
     policy: str | None = None
@@ -37,7 +37,7 @@ class ScreenBody(BaseModel):
 
 
 def make_screening_router(services: Services) -> APIRouter:
-    """The route over a server's pool of checks."""
+    """The route, whose work runs on the server's pool of checks."""
     router = APIRouter()
 
     async def screen(body: ScreenBody, request: Request) -> Screening:

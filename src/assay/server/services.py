@@ -1,4 +1,4 @@
-"""What the routes of a server share: one frozen value that every router is made with."""
+"""What the routes of a server share: one frozen value that every router is created with."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from assay.errors import StoreError
 from assay.guard import Guard
 from assay.receipt import Keys
 from assay.schema import Permission
-from assay.server.access.refusals import Refusals
+from assay.server.access.refusals import RefusalCounter
 from assay.server.cadence.overlays import Overlays
 from assay.server.cadence.passing import Passing
 from assay.server.caller import Caller, caller_of
@@ -27,30 +27,30 @@ GuardOf = Callable[[str | None], Guard]
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What routers work with. Each process has its own."""
+    """The services that routers work with. Each process has its own."""
 
     settings: ServerSettings
     guard_of: GuardOf
     checker: Checker
     """Runs checks on threads of their own."""
     access: Access
-    """Decides who a request comes from."""
+    """Authenticates callers."""
     kept: "Store | None" = None
     """The store; none where the server has no database."""
     keys: Keys | None = None
-    """What signs receipts and checkpoints; none where the server has no keys."""
-    refusals: Refusals | None = None
-    """Counts what is refused, for the audit log; none where the server has no database."""
+    """The keys that sign receipts and checkpoints; none where the server has none."""
+    refusals: RefusalCounter | None = None
+    """Counts refusals for the audit log; none where the server has no database."""
     telemetry: Telemetry = field(default_factory=Telemetry)
-    """What the server tells of itself."""
+    """Metrics and traces."""
     overlays: Overlays = field(default_factory=Overlays)
-    """What is laid over policies while the error budget is spent."""
+    """The overlays on policies while an error budget is spent."""
     passing: Passing = field(default_factory=Passing)
-    """What passed through the gateway and was not counted yet."""
+    """Counts of requests through the gateway that are not stored yet."""
 
     @property
     def store(self) -> "Store":
-        """The store of a server that has one; routers that ask for it are included only there.
+        """The store of a server with a database; only there routers that need it are included.
 
         Raises:
             StoreError: the server has no database.
@@ -68,7 +68,7 @@ def allowed(scope: Mapping[str, Any], permission: Permission) -> Caller:
         permission: what the route needs.
 
     Raises:
-        ProblemError: it has not: 403.
+        ProblemError: it does not have it: 403.
     """
     caller = caller_of(scope)
     if not caller.may(permission):

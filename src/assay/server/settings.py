@@ -1,4 +1,4 @@
-"""What the server is told: where it listens, whom it forwards to, and what each route does with an answer."""
+"""The settings of the server: where it listens, which upstreams it has, and what each route does with an answer."""
 
 import ipaddress
 import math
@@ -22,12 +22,12 @@ ROUTES: Final = ("chat_completions", "responses", "messages")
 """The gateway's routes by name."""
 
 KEY_HEADERS: Final = ("authorization", "x-api-key")
-"""How a key that the gateway holds may be sent: as a bearer token, or by itself."""
+"""The headers in which the gateway may send a key that it holds: as a bearer token, or by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A server that answers in place of this one."""
+    """A server of chat models that requests are forwarded to."""
 
     name: str
     url: str
@@ -48,7 +48,7 @@ class Upstream:
 
     @property
     def root(self) -> str:
-        """The address that the path of a request is put behind."""
+        """The address to which the path of a request is appended."""
         return self.url.rstrip("/").removesuffix("/v1")
 
 
@@ -100,7 +100,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much the server takes on. What lies beyond is refused or withheld, never passed over."""
+    """The limits of the server. What exceeds one is refused or withheld, never passed on unchecked."""
 
     body_bytes: int = 32 * 1024 * 1024
     """A request's body."""
@@ -123,34 +123,34 @@ class Limits:
     check_threads: int = 2
     """Checks that run at once."""
     check_queue: int = 256
-    """Checks that wait or run; one more is not made, and its answer counts as unchecked."""
+    """Checks that wait or run; beyond it none is made, and the answer counts as unchecked."""
     in_flight: int = 1024
-    """Requests that a worker handles at once; half of them at most of one caller."""
+    """Requests that a worker handles at a time, at most half of them from one caller."""
     answers: int = 10
-    """Requests that are neither checks nor the gateway's and that a worker answers at once, two of them at most of one
-    caller; others wait for their turn. Fewer than it has connections to its database."""
+    """Requests, other than checks and those of the gateway, that a worker answers at a time, at most two of them from
+    one caller; others wait for their turn. Fewer than the worker's connections to its database."""
     head_s: float = 20.0
-    """Seconds in which the head of a request has to come in."""
+    """Seconds in which the head of a request has to arrive."""
     heads: int = 2048
     """Connections of a worker on which no request is being answered; beyond it the one that waits longest is closed."""
     body_s: float = 60.0
-    """Seconds in which a request's body has to come in."""
+    """Seconds in which a request's body has to arrive."""
     bodies_bytes: int = 512 * 1024 * 1024
-    """Bytes of bodies that a worker holds at once; half of them at most of one caller."""
+    """Bytes of bodies that a worker holds at a time, at most half of them from one caller."""
     stranger_bodies: int = 64
-    """Bodies of callers who are not known, at the pages where people sign in, that may be on their way at once; beyond
-    it the oldest gives way."""
+    """Bodies of unknown callers, at the pages where people sign in, that are received at a time; beyond it the oldest is
+    ended."""
     stranger_body_s: float = 10.0
-    """Seconds in which such a body has to come in."""
+    """Seconds in which such a body has to arrive."""
     keep_alive_s: float = 75.0
-    """Seconds for which a connection of a client is kept that says nothing. Longer than clients and balancers of load
-    keep theirs: whoever closes second may close one on which a request is on its way, and that is lost."""
+    """Seconds for which an idle connection of a client is kept. It is longer than clients and load balancers keep
+    theirs, so that the server never closes a connection on which a request is just being sent."""
     retries: int = 2
-    """How often a request is sent again that an upstream did not take."""
+    """Retries of a request that an upstream did not serve."""
     revise_s: float = 60.0
     """Seconds after which an answer that did not pass is not asked for again."""
     shutdown_s: float = 60.0
-    """Seconds that accepted requests get to finish in when the server stops."""
+    """Seconds that accepted requests have to finish when the server stops."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -162,7 +162,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Everything that the server is told; plain values, so that worker processes can be given it."""
+    """All settings of the server; plain values, so that they can be handed to worker processes."""
 
     host: str = "127.0.0.1"
     port: int = 8080
@@ -178,11 +178,11 @@ class ServerSettings:
     tasks: tuple[str, ...] = ()
     """Of the tasks that a policy holds to no evidence, those that a request to the REST API may declare."""
     stakes: Stakes = Stakes.MEDIUM
-    """The stakes of a request to the REST API that names none; one that names some may raise them."""
+    """The stakes of a request to the REST API that names none; a request may raise them."""
     skip: tuple[str, ...] = ()
     """Of the values of a structured output, as JSON Pointers, those that a request to the REST API may declare to be no
-    claims. What stands inside of one that is listed may be declared too, `*` is any key or index, and the empty pointer
-    the whole output."""
+    claims. Values inside a listed one may be declared too; `*` is any key or index, and the empty pointer is the whole
+    output."""
     model: Path | None = None
     """The directory of another cross-encoder."""
     keys: Path | None = None
@@ -194,15 +194,15 @@ class ServerSettings:
     audit: AuditSettings = field(default_factory=AuditSettings)
     """How often its log is signed, and how long content is kept."""
     access: AccessSettings = field(default_factory=AccessSettings)
-    """How people and programs are let in."""
+    """Sessions, rate limits, and the proxies in front of the server."""
     notify: NotifySettings = field(default_factory=NotifySettings)
-    """Who is told of reviews."""
+    """Who is notified of reviews."""
     judge: JudgeSettings | None = None
-    """The chat model that checks ask; none where nobody is asked."""
+    """The chat model that checks ask as a judge; none where there is none."""
     monitor: MonitorSettings | None = None
-    """What is watched, and what is done by the clock; none where the server does nothing of it by itself."""
+    """What the server monitors, and its timed work; none where it does neither by itself."""
     cache: CacheSettings | None = None
-    """How verdicts are kept in the database for equal requests; none are where this is not given."""
+    """The cache of verdicts in the database; none where verdicts are not cached."""
 
     def __post_init__(self) -> None:
         if self.judge is not None and self.judge.seconds >= self.limits.check_s:
@@ -274,41 +274,41 @@ _SECTIONS: Final = frozenset(
 )
 
 
-def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: ServerSettings) -> ServerSettings:
+def parse_settings(file: Mapping[str, Any], environ: Mapping[str, str], base: ServerSettings) -> ServerSettings:
     """The settings of a gateway file (`upstreams`, `routes`, `limits`, `judge` and so on) over those of `base`.
 
     A key is never written in the file: `key_env` names the variable of the environment that holds it.
 
     Raises:
-        PolicyError: a setting is unknown, or is not what it should be.
+        PolicyError: a setting is unknown or invalid.
     """
-    unknown = sorted(set(given) - _SECTIONS)
-    if unknown or given.get("version", 1) != 1:
+    unknown = sorted(set(file) - _SECTIONS)
+    if unknown or file.get("version", 1) != 1:
         known = ", ".join(sorted(_SECTIONS - {"version"}))
-        got = ", ".join(map(str, unknown)) if unknown else f"version {given.get('version')!r}"
+        got = ", ".join(map(str, unknown)) if unknown else f"version {file.get('version')!r}"
         raise PolicyError(f"a gateway file has version 1 and the sections {known}; got {got}")
     upstreams = tuple(
-        _upstream(str(name), value, environ) for name, value in _mapping(given.get("upstreams"), "upstreams").items()
+        _upstream(str(name), value, environ) for name, value in _mapping(file.get("upstreams"), "upstreams").items()
     )
-    routes = {str(name): _route(str(name), value) for name, value in _mapping(given.get("routes"), "routes").items()}
+    routes = {str(name): _route(str(name), value) for name, value in _mapping(file.get("routes"), "routes").items()}
     try:
-        limits = replace(base.limits, **_mapping(given.get("limits"), "limits"))
+        limits = replace(base.limits, **_mapping(file.get("limits"), "limits"))
     except TypeError as error:
         known = ", ".join(one.name for one in fields(Limits))
         raise PolicyError(f"the limits are {known}, each a number; {error}") from error
-    access = access_settings(_mapping(given["access"], "access")) if given.get("access") else base.access
-    notify = notify_settings(_mapping(given["notify"], "notify"), environ) if given.get("notify") else base.notify
-    audit = audit_settings(_mapping(given["audit"], "audit")) if given.get("audit") else base.audit
-    judge = judge_settings(_mapping(given["judge"], "judge"), environ) if given.get("judge") else base.judge
-    cache = cache_settings(_mapping(given["cache"], "cache"), environ) if given.get("cache") else base.cache
+    access = access_settings(_mapping(file["access"], "access")) if file.get("access") else base.access
+    notify = notify_settings(_mapping(file["notify"], "notify"), environ) if file.get("notify") else base.notify
+    audit = audit_settings(_mapping(file["audit"], "audit")) if file.get("audit") else base.audit
+    judge = judge_settings(_mapping(file["judge"], "judge"), environ) if file.get("judge") else base.judge
+    cache = cache_settings(_mapping(file["cache"], "cache"), environ) if file.get("cache") else base.cache
     return replace(
         base,
-        policies=_names(given, "policies", base.policies),
-        tasks=_names(given, "tasks", base.tasks) or (),
-        stakes=_stakes(given["stakes"], "the section stakes") if "stakes" in given else base.stakes,
+        policies=_names(file, "policies", base.policies),
+        tasks=_names(file, "tasks", base.tasks) or (),
+        stakes=_stakes(file["stakes"], "the section stakes") if "stakes" in file else base.stakes,
         upstreams=upstreams or base.upstreams,
         routes={**base.routes, **routes},
-        skip=_pointers(given, base.skip),
+        skip=_pointers(file, base.skip),
         limits=limits,
         access=access,
         notify=notify,
@@ -318,15 +318,15 @@ def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: S
     )
 
 
-def _names(given: Mapping[str, Any], section: str, base: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    listed = given.get(section, base)
+def _names(file: Mapping[str, Any], section: str, base: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    listed = file.get(section, base)
     if listed is not None and (not isinstance(listed, list | tuple) or any(not isinstance(one, str) for one in listed)):
         raise PolicyError(f"{section} are a list of names that requests may give, got {listed!r}")
     return None if listed is None else tuple(listed)
 
 
-def _pointers(given: Mapping[str, Any], base: tuple[str, ...]) -> tuple[str, ...]:
-    listed = given.get("skip", base)
+def _pointers(file: Mapping[str, Any], base: tuple[str, ...]) -> tuple[str, ...]:
+    listed = file.get("skip", base)
     if not isinstance(listed, list | tuple) or any(
         not isinstance(one, str) or (one and not one.startswith("/")) for one in listed
     ):
@@ -342,35 +342,35 @@ def _stakes(value: object, where: str) -> Stakes:
 
 
 def _upstream(name: str, value: object, environ: Mapping[str, str]) -> Upstream:
-    said = {"url": value} if isinstance(value, str) else _mapping(value, f"the upstream {name!r}")
-    unknown = sorted(set(said) - {"url", "key_env", "key_header"})
-    if unknown or not isinstance(said.get("url"), str):
-        raise PolicyError(f"the upstream {name!r} has a url, and may have key_env and key_header; got {sorted(said)}")
-    variable = said.get("key_env")
+    values = {"url": value} if isinstance(value, str) else _mapping(value, f"the upstream {name!r}")
+    unknown = sorted(set(values) - {"url", "key_env", "key_header"})
+    if unknown or not isinstance(values.get("url"), str):
+        raise PolicyError(f"the upstream {name!r} has a url, and may have key_env and key_header; got {sorted(values)}")
+    variable = values.get("key_env")
     key = environ.get(str(variable), "").strip() if variable is not None else None
     if variable is not None and not key:
         raise PolicyError(f"the key of the upstream {name!r} is read from {variable}, which is not set")
-    return Upstream(name, said["url"], key, str(said.get("key_header", "authorization")))
+    return Upstream(name, values["url"], key, str(values.get("key_header", "authorization")))
 
 
 def _route(name: str, value: object) -> Route:
     alone = isinstance(value, str) or value is False
-    said: dict[str, Any] = {"mode": value} if alone else _mapping(value, f"the route {name!r}")
-    unknown = sorted(set(said) - {one.name for one in fields(Route)})
+    values: dict[str, Any] = {"mode": value} if alone else _mapping(value, f"the route {name!r}")
+    unknown = sorted(set(values) - {one.name for one in fields(Route)})
     if unknown:
         known = ", ".join(one.name for one in fields(Route))
         raise PolicyError(f"the route {name!r} has the settings {known}; got {', '.join(unknown)}")
-    # YAML reads the bare word `off` as false.
-    said |= {setting: "off" for setting in ("mode", "revise") if said.get(setting) is False}
+    # YAML reads the unquoted word `off` as false.
+    values |= {setting: "off" for setting in ("mode", "revise") if values.get(setting) is False}
     try:
-        if "mode" in said:
-            said["mode"] = Mode(said["mode"])
+        if "mode" in values:
+            values["mode"] = Mode(values["mode"])
     except ValueError as error:
         raise PolicyError(f"the route {name!r} has a mode ({', '.join(Mode)}): {error}") from error
-    if "stakes" in said:
-        said["stakes"] = _stakes(said["stakes"], f"the route {name!r}")
-    said |= {setting: tuple(said[setting] or ()) for setting in ("policies", "tasks") if setting in said}
-    return Route(**said)
+    if "stakes" in values:
+        values["stakes"] = _stakes(values["stakes"], f"the route {name!r}")
+    values |= {setting: tuple(values[setting] or ()) for setting in ("policies", "tasks") if setting in values}
+    return Route(**values)
 
 
 def _mapping(value: object, what: str) -> dict[str, Any]:

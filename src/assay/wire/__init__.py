@@ -1,4 +1,4 @@
-"""The wire formats of chat models: what an answer shows, and how to say that something was withheld."""
+"""The wire formats of chat models: what an answer shows its reader, and how to withhold, disclose and correct."""
 
 from typing import TYPE_CHECKING
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from assay.wire.request_options import read_request_options as read_request_options
     from assay.wire.request_options import require_held as require_held
     from assay.wire.request_options import require_stakes as require_stakes
-    from assay.wire.revising import Ask as Ask
-    from assay.wire.revising import Reviser as Reviser
-    from assay.wire.revising import sends_back as sends_back
+    from assay.wire.reviser import Ask as Ask
+    from assay.wire.reviser import Reviser as Reviser
+    from assay.wire.reviser import sends_back as sends_back
     from assay.wire.sse import comment as comment
 else:
     __all__, __getattr__, __dir__ = lazy(
@@ -59,7 +59,7 @@ else:
             ".record_parts": ("Part", "calls_again", "parts_of_answer", "parts_of_job", "unchecked_part"),
             ".request_options": ("RequestOptions", "read_request_options", "require_held", "require_stakes"),
             ".formats.responses": ("Responses",),
-            ".revising": ("Ask", "Reviser", "sends_back"),
+            ".reviser": ("Ask", "Reviser", "sends_back"),
             ".sse": ("comment",),
         },
     )

@@ -1,6 +1,7 @@
-"""A whole answer on its way to its reader: as it came, with what was found of it, or with a notice in its place."""
+"""A whole answer on its way to its reader: unchanged, with the decision added, or replaced by a notice."""
 
 import json
+import re
 from typing import Final
 
 from assay.guard import Ruling
@@ -8,6 +9,7 @@ from assay.policy import Mode, disclosure_of
 from assay.wire.exchange import Exchange, read_object
 from assay.wire.interface import FIELD, Json
 from assay.wire.parts.reasoning import without_reasoning
+from assay.wire.sse import compact_json
 
 
 def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False) -> tuple[bytes, Ruling]:
@@ -15,9 +17,9 @@ def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False)
 
     Args:
         exchange: the request.
-        body: the answer as it came.
-        mode: what becomes of one that does not pass.
-        hides: whether the words of the model's reasoning are taken out (`assay.wire.parts.reasoning`).
+        body: the answer as the model sent it.
+        mode: what happens to an answer that does not pass.
+        hides: whether the text of the model's reasoning is removed (`assay.wire.parts.reasoning`).
 
     Raises:
         InputError: the answer is no JSON object.
@@ -50,37 +52,44 @@ def disclosed(exchange: Exchange, answer: Json, ruling: Ruling) -> Json:
     )
 
 
-_SAID: Final = {
+_ANSWER_MEMBERS: Final = {
     "openai_chat": ("choices",),
     "openai_responses": ("output", "output_text"),
     "anthropic_messages": ("content", "completion"),
 }
-"""The members of an answer in which a model speaks."""
+"""The members of an answer that hold the model's words."""
+_EVENT_LINE: Final = re.compile(rb"(?:\A|[\r\n])(?:\xef\xbb\xbf)?data:")
+"""A line of a stream of events."""
 
 
 def has_answer(name: str, body: bytes) -> bool:
-    """Whether the body of an error has an answer in it: whoever does not look at the status would read it as one.
+    """Whether the body of an error holds an answer, which a client that ignores the status would show.
 
-    What is no JSON object is none. Read as programs read it, the last of two equal members counted.
+    The body is read as leniently as any client reads it: bytes that are no UTF-8 are replaced, control characters may
+    stand in strings, and the names of members match in upper or lower case. Events of a stream count as an answer
+    whatever the content type is, and so does JSON that is nested too deep to be read.
 
     Args:
-        name: the format's.
-        body: as it came.
+        name: the name of the format.
+        body: the body as the upstream sent it.
 
     >>> has_answer("openai_chat", b'{"error": {"message": "busy"}}'), has_answer("openai_chat", b'{"choices": []}')
     (False, True)
     """
+    if _EVENT_LINE.search(body):
+        return True
     try:
-        value = json.loads(body)
+        value = json.loads(body.decode(json.detect_encoding(body), "replace"), strict=False)
     except RecursionError:
         return True
     except ValueError:
         return False
-    return isinstance(value, dict) and any(member in value for member in _SAID[name])
+    members = {member.casefold() for member in value} if isinstance(value, dict) else set[str]()
+    return not members.isdisjoint(_ANSWER_MEMBERS[name])
 
 
 def resettled(exchange: Exchange, answer: Json, ruling: Ruling, disclosures: Json) -> bytes:
-    """An answer as its reader gets it after the model was asked again, with what that came to."""
+    """An answer as its reader gets it after the model was asked again; `disclosures` sums up the revision."""
     summary = {**ruling.summary(exchange.report_id), "revision": disclosures}
     if not ruling.passes:
         return encoded(exchange.wire.withhold(answer, ruling.notice or "", summary))
@@ -101,4 +110,4 @@ def with_member(body: bytes, summary: Json) -> bytes:
 
 def encoded(value: Json) -> bytes:
     """A JSON object as compact UTF-8."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+    return compact_json(value).encode("utf-8", "backslashreplace")

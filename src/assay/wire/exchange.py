@@ -1,4 +1,4 @@
-"""One request with its answer: what is needed to check it, read once and off the event loop."""
+"""One request with its answer, and everything needed to check the answer, which is read once, off the event loop."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -26,20 +26,23 @@ from assay.schema.run import ModelTurn, Run, TextPart, ToolCall
 from assay.schema.traces import read_run
 from assay.verify.documents import check_structure
 from assay.verify.tools import CallCheck, check_tools
-from assay.wire.fields import Fields, Said
+from assay.wire.fields import Fields, RequestContent
 from assay.wire.interface import FIELD, Json, Wire, calls_of
 from assay.wire.request_options import RequestOptions
 
 CallChecker = Callable[[Run, Sequence[ToolCall]], Sequence[CallCheck]]
-"""Checks calls that a model asked for against the run that led to them; one check for each call."""
+"""Checks the calls that a model requests against the run so far; returns one check for each call."""
 
+MOST_DEPTH: Final = 100
+"""Levels of nesting that a message may have by default. What walks through messages takes up to four calls a level,
+and Python allows 1,000 of them."""
 _DECODER: Final = json.JSONDecoder()
 
 
 def check_new_calls(run: Run, calls: Sequence[ToolCall], now: datetime | None = None) -> Sequence[CallCheck]:
-    """The checks of stage 1 on new calls, each against everything that the run has seen before it.
+    """The checks of stage 1 on new calls, each against everything in the run before it.
 
-    Relative dates are counted from `now`, by default the time of the machine.
+    Relative dates count from `now`, by default the current time.
     """
     grown = run.append(*calls)
     return check_tools(grown, now=now or datetime.now(UTC)).calls[-len(calls) :]
@@ -49,7 +52,7 @@ def check_new_calls(run: Run, calls: Sequence[ToolCall], now: datetime | None = 
 class Exchange:
     """One request and what its answer is checked against.
 
-    The run is read when it is first needed, on the thread of that check; the checks of one exchange follow each other.
+    The run is read when it is first needed, on the thread of that check; the checks of one exchange run one at a time.
     """
 
     wire: Wire
@@ -63,18 +66,18 @@ class Exchange:
 
     @cached_property
     def now(self) -> datetime:
-        """The time from which relative dates are counted."""
+        """The time from which relative dates count."""
         return datetime.now(UTC)
 
     @cached_property
     def run(self) -> Run:
-        """The run that the request tells of, without the field that is not forwarded."""
+        """The run that the request describes, without the field `assay`."""
         request = {name: value for name, value in self.request.items() if name != FIELD}
         return read_run(request, format=self.wire.name, run_id=self.report_id)
 
     def whole(self, answer: Json) -> Ruling:
-        """The ruling on an answer that is all there."""
-        fault = Fields.of(self.wire.name).fault("answer", answer, Said(self.request))
+        """The ruling on a complete answer."""
+        fault = Fields.of(self.wire.name).fault("answer", answer, RequestContent(self.request))
         if fault is not None:
             return unchecked(f"the answer has {fault}")
         shown = self.wire.shown(answer)
@@ -87,47 +90,47 @@ class Exchange:
 
     def part(self, job: Job) -> dict[str, Ruling]:
         """The rulings on what a stream has shown since the last job, by channel and by call."""
-        found: dict[str, Ruling] = {}
+        rulings: dict[str, Ruling] = {}
         for text in job.texts:
             if text.final:
                 ruling = self._text(text.text, with_calls=job.with_calls)
-                # What may only be served with a disclosure does not pass: its first sentences went out without it.
-                alone = ruling.action == Action.EMIT.value or ruling.notice is None
-                found[text.channel] = ruling if alone else replace(ruling, passes=False)
+                # A text that needs a disclosure does not pass here: its first sentences went out without one.
+                needs_no_disclosure = ruling.action == Action.EMIT.value or ruling.notice is None
+                rulings[text.channel] = ruling if needs_no_disclosure else replace(ruling, passes=False)
             else:
                 report = self.report(text.text, claim_free=True)
-                found[text.channel] = ruling_on_part(report, self.fail_on, begun=text.begun)
+                rulings[text.channel] = ruling_on_part(report, self.fail_on, begun=text.begun)
         calls: list[ToolCall] = []
         for answer in job.calls.values():
-            read, strange = calls_of(answer, self.wire.name)
-            if strange is not None or not read:
-                ruling = unchecked(strange or "a call cannot be read")
-                return found | dict.fromkeys(job.calls, ruling)
+            read, unknown = calls_of(answer, self.wire.name)
+            if unknown is not None or not read:
+                ruling = unchecked(unknown or "a call cannot be read")
+                return rulings | dict.fromkeys(job.calls, ruling)
             calls += read
         if calls:
-            found |= dict.fromkeys(job.calls, ruling_on_calls(self.check_calls(self.run, calls)))
-        return found
+            rulings |= dict.fromkeys(job.calls, ruling_on_calls(self.check_calls(self.run, calls)))
+        return rulings
 
     def on_revised(self, report: HallucinationReport) -> Ruling:
-        """The ruling on a text that was revised and checked."""
+        """The ruling on a revised text, from the report of its check."""
         return ruling_on_report(report, self.fail_on)
 
     def _text(self, text: str, *, with_calls: bool) -> Ruling:
-        # What a model says beside its calls is on the way to an answer: it need not claim anything, nor be all.
+        # Text beside tool calls is not the final answer yet: it need not contain claims, nor answer the question.
         report = self.report(text, claim_free=self.asked.claim_free or with_calls)
-        found = ruling_on_report(without_disclosure(report) if with_calls else report, self.fail_on)
+        ruling = ruling_on_report(without_disclosure(report) if with_calls else report, self.fail_on)
         schema = self.wire.schema(self.request)
-        if schema is None or with_calls or not found.passes:
-            return found
-        broken = check_structure(text, schema)
-        return found if not broken else ruling_on_structure(found, broken)
+        if schema is None or with_calls or not ruling.passes:
+            return ruling
+        faults = check_structure(text, schema)
+        return ruling if not faults else ruling_on_structure(ruling, faults)
 
     def receipt(self, report: HallucinationReport, *, discloses: bool) -> Receipt | None:
-        """The receipt of a text of this answer that may go out; none where it may not, or only in another form.
+        """The receipt of a text of this answer; none where the text may not go out, or only in another form.
 
         Args:
-            report: what was found of it.
-            discloses: whether a text goes out with a disclosure after it.
+            report: the report on the text.
+            discloses: whether disclosures are added to texts.
 
         Raises:
             ReceiptError: there is no key to sign with; then the text must not go out.
@@ -138,33 +141,38 @@ class Exchange:
         return self.guard.issue(report, with_disclosure=disclosed)
 
     def report(self, text: str, *, claim_free: bool | None = None, revisions_failed: int = 0) -> HallucinationReport:
-        """The report of the run as it would be with this text as its answer.
+        """The report on the run with this text as its answer.
 
         Args:
             text: the answer.
-            claim_free: whether it is declared to claim nothing; what the request says by default.
-            revisions_failed: how many revisions of it have failed before.
+            claim_free: whether it is declared to contain no claims; by default what the request says.
+            revisions_failed: the number of earlier revisions of it that failed.
         """
-        asked = self.asked
+        options = self.asked
         return self.guard.check_run(
             self.run.append(ModelTurn(content=(TextPart(text=text),))),
             now=self.now,
-            sources=asked.counted,
-            evidence=asked.evidence,
-            question=asked.question,
-            stakes=asked.stakes or self.stakes,
-            task=asked.task,
-            claim_free=asked.claim_free if claim_free is None else claim_free,
+            sources=options.counted,
+            evidence=options.evidence,
+            question=options.question,
+            stakes=options.stakes or self.stakes,
+            task=options.task,
+            claim_free=options.claim_free if claim_free is None else claim_free,
             revisions_failed=revisions_failed,
             run_id=self.report_id,
         )
 
 
-def read_object(body: bytes, what: str) -> Json:
+def read_object(body: bytes, what: str, *, most_depth: int = MOST_DEPTH) -> Json:
     """The JSON object in a body.
 
+    Args:
+        body: the body, in UTF-8.
+        what: what the body is, for the message of an error, such as "the request".
+        most_depth: the deepest level of nesting that is accepted.
+
     Raises:
-        InputError: it is no JSON object, names a member twice, or is nested too deep.
+        InputError: it is no JSON object, names a member twice, or is nested more than `most_depth` levels deep.
     """
     try:
         # Bytes in another encoding would be read by some, and as something else by others.
@@ -175,14 +183,16 @@ def read_object(body: bytes, what: str) -> Json:
         raise InputError(f"{what} must be a JSON object: {why}") from error
     if not isinstance(value, dict):
         raise InputError(f"{what} must be a JSON object, got {type(value).__name__}")
+    if body.count(b"{") + body.count(b"[") > most_depth:  # as many levels take as many brackets
+        require_depth(value, most_depth, what)
     return value
 
 
 def members_once(pairs: list[tuple[str, Any]]) -> Json:
-    """The members of an object of JSON, for `json.loads`.
+    """The members of a JSON object, for `object_pairs_hook` of `json.loads`.
 
     Raises:
-        InputError: one is named twice.
+        InputError: a name occurs twice.
     """
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -207,20 +217,20 @@ def depth_of(value: object, most: int) -> int:
     return depth
 
 
-def require_depth(value: object, most: int) -> None:
+def require_depth(value: object, most: int, what: str = "the request") -> None:
     """Refuses a value that is nested too deep.
 
     Raises:
         InputError: it is nested more than `most` levels deep.
     """
     if depth_of(value, most) > most:
-        raise InputError(f"the request is nested more than {most} levels deep")
+        raise InputError(f"{what} is nested more than {most} levels deep")
 
 
 def without_member(body: bytes, name: str) -> bytes:
-    """The JSON object in a body without one of its members; every other byte stays as it is.
+    """The JSON object in a body without one of its members; every other byte is unchanged.
 
-    The body must be one that `read_object` reads.
+    `read_object` must accept the body.
 
     >>> without_member(b'{"a": 1,  "assay": {"x": [2]} , "b": 3}', "assay")
     b'{"a": 1,  "b": 3}'

@@ -1,4 +1,4 @@
-"""A stream of server-sent events on its way to a client: held back, or released and corrected, event by event."""
+"""A stream of server-sent events on its way to a client: held back until checked, or released and corrected."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,14 +8,14 @@ from typing import Any
 from assay.errors import InputError
 from assay.guard import Ruling
 from assay.guard.streams import STREAM, Flow, Job
-from assay.wire.exchange import members_once
+from assay.wire.exchange import MOST_DEPTH, members_once, require_depth
 from assay.wire.interface import Json, Wire
 from assay.wire.parts.reasoning import event_without_reasoning
 from assay.wire.sse import Event, SseReader, read_event
 
 
 class WireFlow(Flow[bytes, Event, bytes]):
-    """One stream of a wire format: bytes in any chunks go in, whole events come out as they came or not at all."""
+    """One stream of a wire format: bytes in any chunks go in, whole events come out unchanged or not at all."""
 
     def __init__(
         self,
@@ -32,40 +32,41 @@ class WireFlow(Flow[bytes, Event, bytes]):
 
         Args:
             wire: the format.
-            report_id: the name under which a summary tells of the check.
+            report_id: the id of the report in summaries.
             enforces: whether what does not pass is held back; otherwise it is released and corrected.
-            says: whether a stream that is stopped ends with the notice, in the format's own events.
-            hides: whether the words of the model's reasoning are taken out, which no check reads.
-            most: how many bytes one event may have.
-            request: what the stream answers, which says what it may show; without it nothing of a provider's tools.
+            says: whether a stream that is stopped ends with a notice, in the format's own events.
+            hides: whether the text of the model's reasoning is removed, which no check reads.
+            most: the largest event, in bytes.
+            request: the request that the stream answers, which decides what it may show; without one, nothing of a
+                provider's tools.
         """
         self._stream = wire.stream(request)
         super().__init__(self._stream, enforces=enforces)
-        self._telling = self._stream.telling()
+        self._disclosures = self._stream.disclosure_writer()
         self._notices: dict[str, str] = {}
         self._report_id = report_id
-        self._says = says
+        self._sends_notice = says
         self._hides = wire.name if hides else None
         self._sse = SseReader(most)
 
     def reword(self, ruling: Ruling, text: str) -> bool:
-        """End the stream with a person's words in the place of its one text, and of every call that still waits.
+        """End the stream with a reviewer's text in place of its only text and of every call that still waits.
 
-        What has gone out stays: words that begin with it go on from there, others follow it as a paragraph.
+        What has gone out stays: a text that begins with it continues it, any other follows it as a new paragraph.
 
         Args:
-            ruling: the ruling on the words.
-            text: the words, all of them.
+            ruling: the ruling on the reviewer's text.
+            text: the reviewer's text, all of it.
 
         Returns:
-            Whether it was done: not where the stream has several texts.
+            Whether it was done; false where the stream has ended or has several texts.
         """
         shown = list(self._holdback.shown().values())
         if self.finished or len(shown) != 1:
             return False
-        more = text.removeprefix(shown[0]) if text.startswith(shown[0]) else f"\n\n{text}"
+        rest = text.removeprefix(shown[0]) if text.startswith(shown[0]) else f"\n\n{text}"
         self._rulings = {STREAM: ruling}
-        self._out.append(self._stream.finish(more, ruling.summary(self._report_id)))
+        self._out.append(self._stream.finish(rest, ruling.summary(self._report_id)))
         self.finished = True
         return True
 
@@ -79,7 +80,7 @@ class WireFlow(Flow[bytes, Event, bytes]):
 
     def _last_events(self) -> Iterable[tuple[Event, Any]]:
         last = self._sse.end()
-        # A reader passes over an event that is cut off, and it would swallow what is said behind it.
+        # A truncated event would swallow the event that is sent after it, so it gets its empty line.
         return self._read([] if last is None else [replace(last, raw=last.raw + b"\n\n")])
 
     def _read(self, events: list[Event]) -> Iterable[tuple[Event, Any]]:
@@ -91,29 +92,29 @@ class WireFlow(Flow[bytes, Event, bytes]):
                 yield (event, data) if self._hides is None else event_without_reasoning(self._hides, event, data)
 
     def settle(self, job: Job, found: Mapping[str, Ruling], at: float) -> None:
-        """As for every stream; disclosures after texts that have ended and passed are noted first."""
+        """As in `Flow`; the disclosures of texts that have ended and passed are noted first."""
         if self._enforces:
             ended = [text.channel for text in job.texts if text.final and found[text.channel].passes]
             self._notices |= {name: notice for name in ended if (notice := found[name].notice) is not None}
         super().settle(job, found, at)
 
     def _shown(self, event: Event, data: Any) -> bytes:
-        made = self._telling.event(event, data, self._notices)
-        return event.raw if made is None else made
+        replacement = self._disclosures.event(event, data, self._notices)
+        return event.raw if replacement is None else replacement
 
     def _disclosure(self, ruling: Ruling) -> Iterable[bytes]:  # noqa: ARG002 each text has its own
-        left = self._telling.end(self._notices)
+        left = self._disclosures.end(self._notices)
         return (left,) if left else ()
 
     def _break_off(self, event: Event) -> None:
-        # What the event says beside the error was never checked: it goes out as it came where it says nothing else.
+        # The event goes out unchanged only if it holds nothing but the error: anything else in it was never checked.
         data = json_of(event)[0]
-        made = self._stream.failure(data)
-        only = json_of(read_event(made))[0] == data and event.name in (None, data.get("type"))
-        super()._break_off(event if only else replace(event, raw=made))
+        error = self._stream.failure(data)
+        is_error_alone = json_of(read_event(error))[0] == data and event.name in (None, data.get("type"))
+        super()._break_off(event if is_error_alone else replace(event, raw=error))
 
     def _ending(self, ruling: Ruling) -> Iterable[bytes]:
-        if not self._says:
+        if not self._sends_notice:
             return ()
         return (self._stream.withhold(ruling.notice or "", ruling.summary(self._report_id)),)
 
@@ -122,15 +123,19 @@ class WireFlow(Flow[bytes, Event, bytes]):
 
 
 def json_of(event: Event) -> tuple[Any, bool]:
-    """The JSON of an event, and whether it can be read; an event without data says nothing and can be.
+    """The JSON of an event, and whether the event can be read; one without data can, and has no JSON.
 
-    One that names a member twice cannot: readers would disagree.
+    An event cannot be read if its data is no JSON, names a member twice, so that readers would disagree, or is nested
+    more than `MOST_DEPTH` levels deep.
     """
     if event.broken:
         return None, False
     if event.data is None or event.data.strip() in ("", "[DONE]"):
         return None, True
     try:
-        return json.loads(event.data, object_pairs_hook=members_once), True
+        value = json.loads(event.data, object_pairs_hook=members_once)
+        if event.data.count("{") + event.data.count("[") > MOST_DEPTH:
+            require_depth(value, MOST_DEPTH, "an event")
     except (InputError, ValueError, RecursionError):
         return None, False
+    return value, True

@@ -1,30 +1,30 @@
-"""What of a request is the system's and not the conversation's: instructions, declarations of tools, the model."""
+"""The parts of a request that are not the conversation: its instructions and its declarations of tools."""
 
 from typing import Any, Final
 
 from assay.wire.interface import Json
 
 MOST_CHARACTERS: Final = 65_536
-"""Of longer instructions the beginning is taken."""
+"""Characters of instructions that are kept, from the beginning."""
 _SYSTEM: Final = ("system", "developer")
 
 
 def instructions_of(request: Json) -> str:
-    """The instructions of a request in any of the gateway's formats: its system prompt, up to the conversation.
+    """The instructions of a request in any of the gateway's formats: its system prompt, before the conversation.
 
     >>> instructions_of({"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]})
     'Be brief.'
     >>> instructions_of({"system": [{"type": "text", "text": "A"}, {"type": "text", "text": "B"}], "messages": []})
     'A\\nB'
     """
-    found = [_text(request.get("system")), _text(request.get("instructions"))]
+    texts = [_text(request.get("system")), _text(request.get("instructions"))]
     for name in ("messages", "input"):
         turns = request.get(name)
         for turn in turns if isinstance(turns, list) else ():
             if not isinstance(turn, dict) or turn.get("role") not in _SYSTEM:
                 break
-            found.append(_text(turn.get("content")))
-    return "\n".join(text for text in found if text)[:MOST_CHARACTERS]
+            texts.append(_text(turn.get("content")))
+    return "\n".join(text for text in texts if text)[:MOST_CHARACTERS]
 
 
 def tools_of(request: Json) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What a wire format has to offer: how it shows text and calls, and how it says that something was withheld."""
+"""The interface of a wire format: how it shows text and calls, and how it withholds, discloses and corrects."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,9 +12,9 @@ from assay.schema.traces import read_steps
 from assay.wire.sse import Event
 
 Json = dict[str, Any]
-_SAYABLE: Final = re.compile(r"[A-Za-z0-9_.$-]{1,60}")
+_QUOTABLE: Final = re.compile(r"[A-Za-z0-9_.$-]{1,60}")
 FIELD: Final = "assay"
-"""The member of a request's body that is read here and not forwarded."""
+"""The member of a request's body with the options of its check, which is not forwarded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,28 +22,28 @@ class Shown:
     """What an answer shows to its reader."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Each text that is one answer, by a name of its own."""
+    """Each text that is an answer of its own, by the name of its channel."""
     calls: tuple[ToolCall, ...] = ()
     """The calls that the client is asked to execute."""
     unreadable: str | None = None
-    """What in it no check can read; then nothing of it counts as checked."""
+    """Why no check can read it all; then nothing of it counts as checked."""
 
 
-class Telling(Protocol):
+class DisclosureWriter(Protocol):
     """Writes the disclosures into one stream."""
 
     def event(self, event: Event, data: Any, notices: Mapping[str, str]) -> bytes | None:
-        """What goes out in the place of an event; none where it goes out as it came.
+        """What is sent in place of an event; none where it is sent unchanged.
 
         Args:
             event: the event.
-            data: its content as JSON, none where it has none.
-            notices: the disclosures after texts that have ended, by their channels.
+            data: its JSON, none where it has none.
+            notices: the disclosures of texts that have ended, by channel.
         """
         ...
 
     def end(self, notices: Mapping[str, str]) -> bytes:
-        """The events that tell what no event gave a place to, for a stream that ends without one."""
+        """The events with the disclosures that no event had a place for, at the end of a stream."""
         ...
 
 
@@ -59,7 +59,7 @@ class WireStream(Protocol):
         ...
 
     def sent(self, data: Any) -> None:
-        """Takes note of an event that went out to the client."""
+        """Notes an event that was sent to the client."""
         ...
 
     def withhold(self, notice: str, summary: Json) -> bytes:
@@ -67,19 +67,19 @@ class WireStream(Protocol):
         ...
 
     def finish(self, text: str, summary: Json) -> bytes:
-        """The events that end the answer as one that is complete, with a person's words behind what went out."""
+        """The events that end the answer as complete, with a reviewer's text after what was sent."""
         ...
 
     def failure(self, data: Any) -> bytes:
-        """The event by which the client learns that the upstream failed, made from the one that says so."""
+        """The event that tells the client of the upstream's failure, from the upstream's own event."""
         ...
 
     def correct(self, summary: Json) -> bytes:
-        """An event that says what was wrong in text that went out already."""
+        """An event that corrects text that was already sent."""
         ...
 
-    def telling(self) -> Telling:
-        """What writes the disclosures after the texts of this stream."""
+    def disclosure_writer(self) -> DisclosureWriter:
+        """Writes the disclosures into the texts of this stream."""
         ...
 
 
@@ -116,26 +116,28 @@ class Wire(Protocol):
         ...
 
     def disclose(self, answer: Json, notices: Mapping[str, str]) -> Json:
-        """The answer with notices behind its texts, by their names in `shown`."""
+        """The answer with notices after its texts, by their names in `shown`."""
         ...
 
     def reword(self, answer: Json, text: str) -> Json | None:
-        """The answer with another text in the place of its own; none where it has no single text to take the place of.
+        """The answer with another text in place of its only one; none where it does not have exactly one.
 
-        What belongs to the words that are gone (their probabilities, their citations) goes with them, and so do the
-        calls that the client was to execute: they came with other words.
+        The probabilities and citations of the replaced text are removed, and so are the calls that the client was to
+        execute: they came with another text.
         """
         ...
 
     def ask_again(self, request: Json, said: str, message: str) -> Json | None:
-        """The request that asks for another answer: what the model said and what was found of it follow the
-        conversation. None where the conversation cannot be carried on so."""
+        """The request for another answer: the conversation continued with what the model said and a message about it.
+
+        None where the conversation cannot be continued like this.
+        """
         ...
 
     def refuse_calls(self, request: Json, answer: Json, replies: Mapping[str, str]) -> Json | None:
-        """The request that asks for another answer in place of one whose calls were refused.
+        """The request for another answer in place of one whose calls were refused.
 
-        `replies` has what each call is answered with, by its id; none where a call cannot be answered so.
+        `replies` has the result of each call by its id; none where a call cannot be given such a result.
         """
         ...
 
@@ -145,8 +147,7 @@ class Wire(Protocol):
 
 
 def unstreamed(request: Json, **members: Any) -> Json:
-    """A request for a whole answer, with these members in place of its own; the member that is not forwarded is left
-    out.
+    """A request for a whole answer, not a stream, with these members in place of its own and without the field `assay`.
 
     >>> unstreamed({"stream": True, "stream_options": {}, "assay": {}, "model": "m", "n": 1}, n=2)
     {'model': 'm', 'n': 2}
@@ -156,45 +157,45 @@ def unstreamed(request: Json, **members: Any) -> Json:
 
 
 def calls_of(answer: object, format: str) -> tuple[tuple[ToolCall, ...], str | None]:  # noqa: A002
-    """The calls of an answer that its client is to execute, and what in it no reader knows."""
+    """The calls of an answer that its client is to execute, and why it is unreadable, none where it is not."""
     try:
         steps = read_steps(answer, format=format)
     except InputError as error:
         return (), str(error)
     strange = [step.type for step in steps if isinstance(step, Opaque) and step.faults]
     calls = tuple(step for step in steps if isinstance(step, ToolCall) and step.executor is Executor.CLIENT)
-    return calls, f"an item of the unknown type {sayable(strange[0])}" if strange else None
+    return calls, f"an item of the unknown type {quotable(strange[0])}" if strange else None
 
 
 def objects(value: object) -> list[Json]:
-    """The objects of an array; whatever else it is or holds is left out."""
+    """The objects of an array; other items are left out, and anything but an array has none."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def text_of(value: object) -> str:
-    """The text, where it is one."""
+    """A text; empty where the value is none."""
     return value if isinstance(value, str) else ""
 
 
-def sayable(value: object) -> str:
-    """A name of a message as a reason may repeat it: the reason goes out in place of words that nobody read.
+def quotable(value: object) -> str:
+    """A name from a message, in the form in which a reason may quote it: reasons reach readers, so no text does.
 
-    >>> sayable("web_search_call"), sayable("Leave is 4 weeks")
+    >>> quotable("web_search_call"), quotable("Leave is 4 weeks")
     ("'web_search_call'", '(no name)')
     """
-    return repr(value) if isinstance(value, str) and _SAYABLE.fullmatch(value) else "(no name)"
+    return repr(value) if isinstance(value, str) and _QUOTABLE.fullmatch(value) else "(no name)"
 
 
 def index_of(item: Json, name: str = "index", default: int | None = None) -> int | None:
-    """A place in an array, as an event names it; none where it names none, or what is none."""
+    """An index in an array that an event names; none where it names none or no valid one."""
     place = item.get(name, default)
     return place if isinstance(place, int) and not isinstance(place, bool) and place >= 0 else None
 
 
-def words_of(error: object, names: Sequence[str]) -> Json:
-    """What an error says under these names, in texts and numbers; whatever else it holds is left out.
+def error_members(error: object, names: Sequence[str]) -> Json:
+    """The members of an error with these names that are texts or numbers.
 
-    >>> words_of({"message": "no", "code": 7, "choices": [{}]}, ("message", "code", "param"))
+    >>> error_members({"message": "no", "code": 7, "choices": [{}]}, ("message", "code", "param"))
     {'message': 'no', 'code': 7}
     """
     described = error if isinstance(error, dict) else {"message": str(error)}

@@ -1,7 +1,7 @@
-"""What is remembered of a decision on an answer: each text with its report, and the calls that were judged beside it.
+"""What is recorded of the decision on an answer: each text with its report, and the calls that were checked beside it.
 
-Calls have no report of their own, and what could not be checked has none either. Both are remembered as a report that
-says what was decided and claims nothing else.
+Calls have no report of their own, and neither has what could not be checked. Both are recorded as a report that holds
+the decision and nothing else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,61 +25,62 @@ _ROUTES: Final = {Action.EMIT: Route.SERVE, Action.REVISE: Route.REVISE}
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of an answer, as it is remembered."""
+    """One part of an answer, as it is recorded."""
 
     report: HallucinationReport
     asked: Mapping[str, Any]
-    """What `Guard.check_run` was given beside the evidence; of calls, the run and how many of its last steps they
-    are."""
+    """The options of `Guard.check_run`; for calls, the run and how many of its last steps they are."""
     evidence: tuple[Evidence, ...] = ()
 
 
 def parts_of_answer(exchange: Exchange, ruling: Ruling, answer: Json | None) -> list[Part]:
-    """What is remembered of a whole answer.
+    """The parts of a whole answer.
 
     Args:
         exchange: the request.
-        ruling: what was decided on its answer.
+        ruling: the ruling on its answer.
         answer: the answer; none where it cannot be read.
     """
     claim_free = exchange.asked.claim_free or bool(ruling.calls)
-    made = [_text(exchange, report, claim_free, ruling.calls) for report in ruling.reports]
+    parts = [_text_part(exchange, report, claim_free, ruling.calls) for report in ruling.reports]
     if ruling.calls and answer is not None:
-        made.append(_calls(exchange, ruling, exchange.wire.shown(answer).calls))
-    return made or [unchecked_part(exchange, ruling)]
+        parts.append(_calls_part(exchange, ruling, exchange.wire.shown(answer).calls))
+    return parts or [unchecked_part(exchange, ruling)]
 
 
 def parts_of_job(
     exchange: Exchange, job: Job, found: Mapping[str, Ruling], *, stops: bool, beside: Sequence[CallCheck] = ()
 ) -> list[Part]:
-    """What is remembered of one look at a stream: texts that have ended, calls, and what stops it.
+    """The parts of one job of a stream: texts that have ended, calls, and what stops the stream.
 
     Args:
         exchange: the request.
-        job: what was looked at.
+        job: the job.
         found: the rulings on it.
         stops: whether a part that does not pass ends the stream.
-        beside: the calls that are next to the texts, as far as they were judged.
+        beside: the checks of the calls beside the texts, as far as they were made.
     """
-    made: list[Part] = []
+    parts: list[Part] = []
     for text in job.texts:
         ruling = found[text.channel]
         if not text.final and (ruling.passes or ruling.waits or not stops):
             continue
         claim_free = not text.final or exchange.asked.claim_free or job.with_calls
-        texts = [_text(exchange, report, claim_free, beside) for report in ruling.reports]
-        made += texts or [unchecked_part(exchange, ruling)]
+        texts = [_text_part(exchange, report, claim_free, beside) for report in ruling.reports]
+        parts += texts or [unchecked_part(exchange, ruling)]
     if job.calls:
         ruling = next(found[name] for name in job.calls)
         calls = [call for one in job.calls.values() for call in calls_of(one, exchange.wire.name)[0]]
-        made.append(_calls(exchange, ruling, calls) if ruling.calls else unchecked_part(exchange, ruling))
-    return made
+        parts.append(_calls_part(exchange, ruling, calls) if ruling.calls else unchecked_part(exchange, ruling))
+    return parts
 
 
-def _text(exchange: Exchange, report: HallucinationReport, claim_free: bool, beside: Sequence[CallCheck] = ()) -> Part:
+def _text_part(
+    exchange: Exchange, report: HallucinationReport, claim_free: bool, beside: Sequence[CallCheck] = ()
+) -> Part:
     asked = exchange.asked
     if beside and report.action is Action.ESCALATE:
-        # Whoever approves the text lets these calls out with it, and has to see them.
+        # A reviewer who approves the text releases these calls with it, and has to see them.
         calls = (*report.tool_call_validations, *(call.validation() for call in beside))
         report = report.model_copy(update={"tool_call_validations": calls})
     run = exchange.run.append(ModelTurn(content=(TextPart(text=report.output),)))
@@ -103,7 +104,7 @@ def _text(exchange: Exchange, report: HallucinationReport, claim_free: bool, bes
     )
 
 
-def _calls(exchange: Exchange, ruling: Ruling, calls: Sequence[ToolCall]) -> Part:
+def _calls_part(exchange: Exchange, ruling: Ruling, calls: Sequence[ToolCall]) -> Part:
     return Part(
         report_of_calls(exchange.guard, exchange.report_id, ruling_on_calls(ruling.calls)),
         {
@@ -116,15 +117,15 @@ def _calls(exchange: Exchange, ruling: Ruling, calls: Sequence[ToolCall]) -> Par
 
 
 def unchecked_part(exchange: Exchange, ruling: Ruling) -> Part:
-    """What is remembered of an answer that could not be checked."""
+    """The part of an answer that could not be checked."""
     return Part(report_of_calls(exchange.guard, exchange.report_id, ruling), {"unchecked": list(ruling.reasons)})
 
 
 def report_of_calls(guard: Guard, run_id: str, ruling: Ruling) -> HallucinationReport:
-    """A report that says what was decided on calls, or on what could not be checked at all.
+    """A report of the decision on calls, or on what could not be checked at all.
 
     Args:
-        guard: whose policy and verifier decided.
+        guard: the guard whose policy and verifier decided.
         run_id: the name of the run.
         ruling: the decision.
     """
@@ -150,14 +151,14 @@ def report_of_calls(guard: Guard, run_id: str, ruling: Ruling) -> HallucinationR
 
 
 def calls_again(guard: Guard, asked: Mapping[str, Any]) -> HallucinationReport:
-    """The report of calls that were recorded, judged again.
+    """The report of recorded calls, checked again.
 
     Args:
-        guard: the guard in whose name.
-        asked: what was recorded of them.
+        guard: the guard whose policy and verifier the report names.
+        asked: the recorded options of the calls.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: the record cannot be read.
     """
     try:
         run, count, now = read_run(asked["run"]), int(asked["calls"]), datetime.fromisoformat(asked["now"])

@@ -1,7 +1,7 @@
-"""What a request says of its own check: its headers, and the body field `assay`.
+"""The options of a request for its own check, in headers and in the body field `assay`.
 
-Without evidence of its own an answer is checked against what the request carries: tool results, passages, and what the
-user and the system prompt state (`assay.guard.runs.evidence`).
+Without evidence in its options, an answer is checked against the content of the request: tool results, passages, and
+what the user and the system prompt state (`assay.guard.runs.evidence`).
 """
 
 from collections.abc import Collection, Mapping
@@ -19,14 +19,14 @@ _RANK: Final = {Stakes.LOW: 0, Stakes.MEDIUM: 1, Stakes.HIGH: 2}
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
-    """What a request says of its own check, in its headers or in the body field `assay`."""
+    """The options of a request for its own check, from its headers or the body field `assay`."""
 
     policy: str | None = None
     stakes: Stakes | None = None
     evidence: tuple[Evidence, ...] | None = None
     """None where the request's own content is the evidence."""
     sources: tuple[str, ...] | None = None
-    """The kinds of content that count; by default all, or `tools` and `passages` beside given evidence."""
+    """The kinds of content that count as evidence; by default all, or `tools` and `passages` beside `evidence`."""
     question: str | None = None
     task: str = "qa"
     claim_free: bool = False
@@ -40,10 +40,10 @@ class RequestOptions:
 
 
 def read_request_options(field: object, policy: str | None, stakes: str | None) -> RequestOptions:
-    """Reads the body field `assay`, and what headers say of the policy and the stakes.
+    """Reads the body field `assay`, and the policy and the stakes from headers.
 
     Raises:
-        InputError: the field, or a header, is not what it should be, or the two differ.
+        InputError: the field or a header is invalid, or the two differ.
     """
     if field is None:
         field = {}
@@ -59,8 +59,8 @@ def read_request_options(field: object, policy: str | None, stakes: str | None) 
     if not isinstance(claim_free, bool):
         raise InputError(f"assay.claim_free is true or false, got {claim_free!r}")
     return RequestOptions(
-        policy=_one(policy, _text(field, "policy"), "policy"),
-        stakes=_one(_stakes(stakes), _stakes(_text(field, "stakes")), "stakes"),
+        policy=_agreed(policy, _text(field, "policy"), "policy"),
+        stakes=_agreed(_stakes(stakes), _stakes(_text(field, "stakes")), "stakes"),
         evidence=None if evidence is None else coerce_evidence(evidence),
         sources=_sources(field.get("sources")),
         question=_text(field, "question"),
@@ -69,10 +69,10 @@ def read_request_options(field: object, policy: str | None, stakes: str | None) 
     )
 
 
-_Said = TypeVar("_Said", str, Stakes)
+_Option = TypeVar("_Option", str, Stakes)
 
 
-def _one(header: _Said | None, member: _Said | None, name: str) -> _Said | None:
+def _agreed(header: _Option | None, member: _Option | None, name: str) -> _Option | None:
     if header is not None and member is not None and header != member:
         raise InputError(f"the header x-assay-{name} says {header!s}, assay.{name} in the body {member!s}; give one")
     return header if header is not None else member
@@ -103,10 +103,10 @@ def _sources(value: object) -> tuple[str, ...] | None:
 
 
 def require_held(task: str, policy: Policy, listed: Collection[str] | None) -> None:
-    """Refuse a task by whose name a request would have its claims held to no evidence.
+    """Refuse a task with which a request would exempt its claims from evidence.
 
     Raises:
-        InputError: the policy holds such a task to nothing, and the operator does not list it.
+        InputError: the policy needs no evidence for the task, and the operator does not list it.
     """
     if task in policy.ungrounded_tasks and task not in (listed or ()):
         raise InputError(
@@ -116,11 +116,11 @@ def require_held(task: str, policy: Policy, listed: Collection[str] | None) -> N
 
 
 def require_stakes(asked: Stakes | None, own: Stakes) -> Stakes:
-    """Let a request raise the stakes and not lower them.
+    """Allow a request to raise the stakes, not to lower them.
 
     Args:
-        asked: what the request names; none where it names none.
-        own: what the operator set.
+        asked: the request's stakes; none where it names none.
+        own: the operator's stakes.
 
     Returns:
         The stakes in force.

@@ -170,7 +170,7 @@ class Desk:
         return Client(self.app, **more)
 
     def user(self, name: str = "ada", *roles: Role, tenant: str = "default", password: str | None = PASSWORD) -> User:
-        hashed = None if password is None else CHEAP.make(password)
+        hashed = None if password is None else CHEAP.hash(password)
         return create_user(self.store, name, roles or (Role.ADMIN,), tenant=tenant, password=hashed)
 
     def signed_in(self, name: str = "ada", *roles: Role, tenant: str = "default") -> Client:

@@ -79,11 +79,11 @@ def test_a_key_that_was_revoked_is_refused_at_once_by_every_process(desk: Desk, 
     key, kept = create_key(desk.store, "crm", [Permission.READ])
     with Store(str(database), clock=Clock()) as other:
         elsewhere = StoreAccess(other, ServerSettings(), CHEAP)
-        assert elsewhere._in_store(key) is not None
+        assert elsewhere._find_in_store(key) is not None
         assert desk.client(key=key).ask("GET", "/v1/me").status == 200
         assert revoke_key(other, kept.id, "default", actor="command")
         assert desk.client(key=key).ask("GET", "/v1/me").status == 401
-        assert elsewhere._in_store(key) is None
+        assert elsewhere._find_in_store(key) is None
     assert revoke_key(desk.store, kept.id, "default", actor="command")
     assert desk.acts().count("key.revoke") == 1
 
@@ -160,7 +160,7 @@ def test_a_key_that_makes_no_sense_is_not_stored(
 def test_a_database_that_fails_lets_nobody_in(desk: Desk) -> None:
     key, _ = create_key(desk.store, "crm", [Permission.READ])
     program = desk.client(key=key)
-    desk.access._alone = True
+    desk.access._may_serve_local = True
     desk.app._access = replace_store(desk)
     assert program.ask("GET", "/v1/me").status == 503
     assert desk.client().ask("GET", "/v1/me").status == 503

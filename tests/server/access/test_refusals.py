@@ -9,7 +9,7 @@ from tests.server.access.desk import BEGIN, PASSWORD, Clock, Desk
 from tests.store.making import KEYS
 
 from assay.schema.access import Permission, Role
-from assay.server.access.refusals import MANY, MOST_KEPT, MOST_NAMED, Refusals
+from assay.server.access.refusals import MANY, MOST_KEPT, MOST_NAMED, RefusalCounter
 from assay.server.audit.refusals import write_refusals
 from assay.store.access.api_keys import revoke_key
 from assay.store.access.tenants import create_tenant
@@ -125,7 +125,7 @@ def test_the_log_with_refusals_in_it_verifies(desk: Desk) -> None:
 
 def test_one_address_has_one_pseudonym_for_a_day_and_another_on_the_next() -> None:
     clock = Clock()
-    refusals = Refusals(clock)
+    refusals = RefusalCounter(clock)
 
     def source(address: str) -> str:
         refusals.note("key.unknown", address=address, tenant="")
@@ -150,7 +150,7 @@ NOTES = st.tuples(
 @given(st.lists(NOTES, max_size=400))
 def test_whatever_comes_nothing_is_lost_and_memory_is_bounded(notes: list[tuple[str, int, int, int]]) -> None:
     clock = Clock()
-    refusals = Refusals(clock)
+    refusals = RefusalCounter(clock)
     for code, tenant, address, after in notes:
         clock.wait(seconds=after)
         refusals.note(code, address=str(address), tenant=f"t{tenant}")
@@ -164,7 +164,7 @@ def test_whatever_comes_nothing_is_lost_and_memory_is_bounded(notes: list[tuple[
 
 
 def test_names_of_tenants_that_strangers_make_up_take_no_more_memory_than_the_bound() -> None:
-    refusals = Refusals(lambda: BEGIN + timedelta(0))
+    refusals = RefusalCounter(lambda: BEGIN + timedelta(0))
     for number in range(3 * MOST_KEPT):
         refusals.note("sign_in.refused", address=ADDRESS, tenant=f"t{number}")
     found = refusals.take()

@@ -70,9 +70,9 @@ class Counting(Passwords):
         super().__init__(passes=1, memory_kib=8)
         self.compared: list[bool] = []
 
-    def fits(self, password: str, stored: str | None) -> bool:
+    def matches(self, password: str, stored: str | None) -> bool:
         self.compared.append(stored is not None)
-        return super().fits(password, stored)
+        return super().matches(password, stored)
 
 
 def test_a_name_that_is_unknown_costs_the_same_work(database: Path) -> None:
@@ -270,10 +270,10 @@ def test_a_password_that_is_guessed_at_once_is_refused(password: str, name: str)
 
 
 def test_the_same_letters_are_the_same_password_however_they_were_typed() -> None:
-    stored = CHEAP.make("caf\u00e9 caf\u00e9 au lait")
-    assert CHEAP.fits("cafe\u0301 cafe\u0301 au lait", stored)
-    assert not CHEAP.fits("cafe cafe au lait", stored)
-    assert CHEAP.make("x") != CHEAP.make("x")
+    stored = CHEAP.hash("caf\u00e9 caf\u00e9 au lait")
+    assert CHEAP.matches("cafe\u0301 cafe\u0301 au lait", stored)
+    assert not CHEAP.matches("cafe cafe au lait", stored)
+    assert CHEAP.hash("x") != CHEAP.hash("x")
 
 
 def test_older_hashes_are_made_anew_as_people_sign_in(database: Path) -> None:
@@ -287,8 +287,8 @@ def test_older_hashes_are_made_anew_as_people_sign_in(database: Path) -> None:
         after = find_user(desk.store, "ada", "default")
         assert before is not None
         assert after is not None
-        assert newer.is_old(before.password or "")
-        assert not newer.is_old(after.password or "")
+        assert newer.needs_rehash(before.password or "")
+        assert not newer.needs_rehash(after.password or "")
         assert desk.client().sign_in("ada").status == 200
 
 
@@ -296,7 +296,7 @@ def test_those_who_sign_in_at_once_are_bounded() -> None:
     passwords = Passwords(passes=1, memory_kib=8)
     passwords._waiting = MOST_WAITING
     with pytest.raises(BusyError):
-        passwords.make("x")
+        passwords.hash("x")
 
 
 def test_what_is_stored_gives_no_secret_away(desk: Desk, tmp_path: Path) -> None:

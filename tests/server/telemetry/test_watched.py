@@ -14,7 +14,7 @@ from tests.server.telemetry.test_metrics import of, scraped
 from assay.monitor import BudgetSettings, MonitorSettings, WatchSettings
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.service import Monitor
-from assay.server.telemetry.watched import Watched
+from assay.server.telemetry.monitor_metrics import MonitorMetrics
 from assay.stats.drift import BurnRule
 from assay.store.db import tables
 from assay.store.db.store import Store
@@ -40,7 +40,7 @@ def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
 
 def figures(store: Store, settings: MonitorSettings = SETTINGS, *tenants: str) -> Samples:
     found: Samples = {}
-    for family in Watched(store, settings).read(tenants or (TENANT,)):
+    for family in MonitorMetrics(store, settings).read(tenants or (TENANT,)):
         for sample in family.samples:
             found.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
     return found

@@ -14,7 +14,6 @@ from assay.cli.exit_status import reporting_errors
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.server.access.sign_in import SigningIn
     from assay.store.access import User
     from assay.store.db import Store
 
@@ -179,7 +178,7 @@ def _sign_in_service(store: "Store") -> "SigningIn":
         from assay.server.access.passwords import Passwords
         from assay.server.access.rate_limits import Buckets
         from assay.server.access.settings import AccessSettings
-        from assay.server.access.sign_in import SigningIn
+        from assay.server.access.sign_in import SignInService
     except ImportError as error:
         raise InputError("passwords need argon2-cffi; install it with: pip install 'assay-ai[server]'") from error
-    return SigningIn(store, Passwords(), AccessSettings(), Buckets(1.0, 1_000.0))
+    return SignInService(store, Passwords(), AccessSettings(), Buckets(1.0, 1_000.0))

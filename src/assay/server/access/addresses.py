@@ -1,4 +1,4 @@
-"""Where a request comes from, and whether its way was encrypted, by what may be believed of it."""
+"""The address a request comes from and whether it came over https, from the headers that can be trusted."""
 
 import ipaddress
 from typing import Final
@@ -8,43 +8,43 @@ from assay.server.access.settings import AccessSettings
 from assay.server.gateway.asgi import Scope
 
 MOST_HOPS: Final = 32
-"""Addresses that are read of one header."""
+"""The last addresses of an `x-forwarded-for` header that are read."""
 
 
 def address_of(scope: Scope, settings: AccessSettings) -> str:
-    """What limits of rate know a client by: its address, of IPv6 the network of 64 bits that one household has.
+    """The client's address for rate limits; for IPv6 its /64 network, which is what one household gets.
 
-    Only proxies that the operator named are believed: of `x-forwarded-for`, which anyone can begin, the last address
-    counts that is not one of theirs.
+    Only proxies that the operator named are trusted. Anyone can send an `x-forwarded-for` header, so the last address
+    in it that is not one of those proxies counts.
     """
     client = scope.get("client")
-    found = _parsed(str(client[0])) if client else None
+    address = _parse_address(str(client[0])) if client else None
     networks = settings.networks
-    if found is None:
+    if address is None:
         return "unknown"
-    if networks and _inside(found, networks):
-        for text in reversed(_values(scope, b"x-forwarded-for")[-MOST_HOPS:]):
-            hop = _parsed(text)
+    if networks and _is_within(address, networks):
+        for text in reversed(_header_values(scope, b"x-forwarded-for")[-MOST_HOPS:]):
+            hop = _parse_address(text)
             if hop is None:
                 break
-            found = hop
-            if not _inside(hop, networks):
+            address = hop
+            if not _is_within(hop, networks):
                 break
-    if found.version == 6:
-        return str(ipaddress.ip_network((found, 64), strict=False))
-    return str(found)
+    if address.version == 6:
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return str(address)
 
 
 def is_encrypted(scope: Scope, settings: AccessSettings) -> bool:
-    """Whether the client speaks https, to this server or to a proxy that is believed."""
+    """Whether the client speaks https, to this server or to a trusted proxy."""
     if settings.public_url is not None:
         return urlsplit(settings.public_url).scheme == "https"
     client = scope.get("client")
-    found = _parsed(str(client[0])) if client else None
-    if found is not None and settings.proxies and _inside(found, settings.networks):
-        said = _values(scope, b"x-forwarded-proto")
-        if said:
-            return said[-1].lower() == "https"
+    address = _parse_address(str(client[0])) if client else None
+    if address is not None and settings.proxies and _is_within(address, settings.networks):
+        schemes = _header_values(scope, b"x-forwarded-proto")
+        if schemes:
+            return schemes[-1].lower() == "https"
     return scope.get("scheme") == "https"
 
 
@@ -56,20 +56,20 @@ def hosts_of(scope: Scope, settings: AccessSettings) -> frozenset[str]:
     return frozenset(hosts)
 
 
-def _values(scope: Scope, name: bytes) -> list[str]:
+def _header_values(scope: Scope, name: bytes) -> list[str]:
     lines = [value.decode("latin-1") for key, value in scope["headers"] if key == name]
     return [part.strip() for line in lines for part in line.split(",")]
 
 
-def _parsed(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _parse_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        found = ipaddress.ip_address(text.strip().strip("[]"))
+        address = ipaddress.ip_address(text.strip().strip("[]"))
     except ValueError:
         return None
-    return getattr(found, "ipv4_mapped", None) or found
+    return getattr(address, "ipv4_mapped", None) or address
 
 
-def _inside(
+def _is_within(
     address: ipaddress.IPv4Address | ipaddress.IPv6Address,
     networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...],
 ) -> bool:

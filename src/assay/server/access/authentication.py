@@ -1,7 +1,7 @@
-"""Who a request comes from, where there is a database: the key of a program, the session of a person, or nobody.
+"""Who a request comes from, for a server with a database: a program's key, a person's session, or nobody.
 
-The database is asked for every request, so that a key that was revoked, a session that was ended and a role that was
-taken away count at once in every process. Keys of a file go on beside those of the database.
+The database is asked for every request, so that revoking a key, ending a session or taking away a role takes effect at
+once in every process. Keys in a file work beside those in the database.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from assay.server.access.rate_limits import Buckets, retry_after
 from assay.server.caller import LOCAL, Caller
 from assay.server.gateway.asgi import Scope
 from assay.server.gateway.targets import is_gateway
-from assay.server.http.admission import NOBODY, OF_SCOPE, Refusal, foreign, key_of
+from assay.server.http.admission import NOBODY, Refusal, key_of, permissions_of_scopes, refuse_foreign
 from assay.server.settings import ServerSettings, is_loopback
 from assay.store.access import (
     SEEN_EVERY,
@@ -38,14 +38,14 @@ from assay.store.access import (
 )
 from assay.store.db import Store
 
-SIGNING_IN: Final = frozenset(
+SIGN_IN_PATHS: Final = frozenset(
     {"/v1/login", "/v1/setup", "/v1/reset", "/console/login", "/console/setup", "/console/reset"}
 )
-"""Paths for who is not signed in yet; whoever asks for them is nobody."""
-USED_EVERY: Final = timedelta(minutes=5)
-"""How closely it is noted when a key was used."""
-MOST_NOTED: Final = 10_000
-"""Keys of whose use is remembered at once."""
+"""Paths for people who are not signed in yet; their caller is always `NOBODY`."""
+USE_NOTED_EVERY: Final = timedelta(minutes=5)
+"""The least time between two notes of when a key was used."""
+MOST_REMEMBERED_USES: Final = 10_000
+"""Keys whose last use a process remembers."""
 
 T = TypeVar("T")
 _log = logging.getLogger("assay.server")
@@ -58,16 +58,16 @@ class StoreAccess:
         """Access over a store; `passwords` makes the hashes."""
         self.store, self.settings = store, settings.access
         self.passwords = passwords or Passwords()
-        self._file = KeyFile(settings.keys) if settings.keys is not None else None
-        self._alone = settings.keys is None and is_loopback(settings.host)
-        """Whether it may serve who comes without anything, as long as there is nobody."""
-        self._embedded = store.engine.dialect.name == "sqlite"
+        self._key_file = KeyFile(settings.keys) if settings.keys is not None else None
+        self._may_serve_local = settings.keys is None and is_loopback(settings.host)
+        """Whether callers without credentials are served: on loopback without keys, until the first user or key."""
+        self._is_sqlite = store.engine.dialect.name == "sqlite"
         access = settings.access
-        self._keys = Buckets(access.key_rate, access.key_burst)
-        self._people = Buckets(access.user_rate, access.user_burst)
-        self._strangers = Buckets(access.stranger_rate, access.stranger_burst)
+        self._key_limits = Buckets(access.key_rate, access.key_burst)
+        self._people_limits = Buckets(access.user_rate, access.user_burst)
+        self._stranger_limits = Buckets(access.stranger_rate, access.stranger_burst)
         self.sign_ins = Buckets(access.sign_in_rate, access.sign_in_burst)
-        self._used: dict[tuple[str, str], datetime] = {}
+        self._last_uses: dict[tuple[str, str], datetime] = {}
         self._lock = threading.Lock()
 
     async def caller(self, scope: Scope) -> Caller | Refusal:
@@ -76,51 +76,50 @@ class StoreAccess:
         Raises:
             AssayError: the database or the file of keys cannot be read.
         """
-        if scope["path"] in SIGNING_IN:
+        if scope["path"] in SIGN_IN_PATHS:
             return NOBODY
         address = address_of(scope, self.settings)
         key, secret = key_of(scope), secret_of(scope)
         if key is not None:
-            return await self._of_key(scope, key, address)
+            return await self._caller_by_key(scope, key, address)
         if secret is not None:
-            found = await self._of_session(scope, secret, address)
+            found = await self._caller_by_session(scope, secret, address)
             if found is not None:
                 return found
-        return await self._of_nobody(scope, address)
+        return await self._caller_without_credentials(scope, address)
 
     async def _read(self, work: Callable[[], T]) -> T:
-        """What a read of the database gives.
+        """The result of a read from the database, on a thread where it may block.
 
-        One of SQLite takes a quarter of a millisecond and never waits for a writer, and handing it to a thread takes
-        longer than that; one of PostgreSQL may have to wait for the network.
+        A read from SQLite takes a quarter of a millisecond and never waits for a writer; handing it to a thread would
+        take longer. A read from PostgreSQL may have to wait for the network.
         """
-        return work() if self._embedded else await asyncio.to_thread(work)
+        return work() if self._is_sqlite else await asyncio.to_thread(work)
 
-    async def _of_key(self, scope: Scope, key: str, address: str) -> Caller | Refusal:
-        # The key first: many share an address, and one with a good key answers for nobody else's bad ones.
-        found = self._in_file(key) or await self._read(lambda: self._in_store(key))
+    async def _caller_by_key(self, scope: Scope, key: str, address: str) -> Caller | Refusal:
+        # The key first: many clients share an address, and a valid key must not pay for the invalid ones of others.
+        found = self._find_in_file(key) or await self._read(lambda: self._find_in_store(key))
         if found is None:
-            if wait := self._strangers.wait(address):
+            if wait := self._stranger_limits.wait(address):
                 return _too_many(wait, "this address sent too many keys that are not good")
-            self._strangers.take(address)
-            ended = await self._read(lambda: find_ended(self.store, key))
-            said = "the API key is unknown, was revoked, or has ended"
-            if ended is None:
-                return Refusal(401, said)
-            of = Caller(ended.name, frozenset(), ended.tenant, "key", ended.id)
-            return Refusal(401, said, caller=of)
-        if wait := self._keys.take(found.id):
+            self._stranger_limits.take(address)
+            former_key = await self._read(lambda: find_ended(self.store, key))
+            message = "the API key is unknown, was revoked, or has ended"
+            if former_key is None:
+                return Refusal(401, message)
+            former = Caller(former_key.name, frozenset(), former_key.tenant, "key", former_key.id)
+            return Refusal(401, message, caller=former)
+        if wait := self._key_limits.take(found.id):
             return _too_many(wait, "this API key was used too often", found)
-        return _checked(scope, found)
+        return _require_reachable(scope, found)
 
-    def _in_file(self, key: str) -> Caller | None:
-        found = None if self._file is None else self._file.find(key)
+    def _find_in_file(self, key: str) -> Caller | None:
+        found = None if self._key_file is None else self._key_file.find(key)
         if found is None:
             return None
-        permissions = frozenset().union(*(OF_SCOPE[name] for name in found.scopes if name in OF_SCOPE))
-        return Caller(found.name, permissions, kind="key", id=found.id)
+        return Caller(found.name, permissions_of_scopes(found.scopes), kind="key", id=found.id)
 
-    def _in_store(self, key: str) -> Caller | None:
+    def _find_in_store(self, key: str) -> Caller | None:
         found = find_key(self.store, key)
         if found is None:
             return None
@@ -128,38 +127,36 @@ class StoreAccess:
         return Caller(found.name, frozenset(found.permissions), found.tenant, kind="key", id=found.id)
 
     def _note_use(self, key: ApiKey) -> None:
-        """Notes a use every few minutes, and never makes a request wait or fail for it."""
+        """Note a use every few minutes; a failure is logged and never fails the request."""
         now = self.store.now()
         name = (key.tenant, key.id)
         with self._lock:
-            last = self._used.get(name, key.used)
-            if last is not None and now - last < USED_EVERY:
+            last = self._last_uses.get(name, key.used)
+            if last is not None and now - last < USE_NOTED_EVERY:
                 return
-            if len(self._used) >= MOST_NOTED:
-                self._used.clear()
-            self._used[name] = now
+            if len(self._last_uses) >= MOST_REMEMBERED_USES:
+                self._last_uses.clear()
+            self._last_uses[name] = now
         try:
             note_uses(self.store, {name: now})
         except AssayError:
             _log.warning("it could not be noted when an API key was used")
 
-    async def _of_session(self, scope: Scope, secret: str, address: str) -> Caller | Refusal | None:
-        found = await self._read(lambda: self._session(secret))
+    async def _caller_by_session(self, scope: Scope, secret: str, address: str) -> Caller | Refusal | None:
+        found = await self._read(lambda: self._find_session(secret))
         if found is None:
-            if wait := self._strangers.wait(address):
+            if wait := self._stranger_limits.wait(address):
                 return _too_many(wait, "this address sent too many sessions that are not good")
-            self._strangers.take(address)
+            self._stranger_limits.take(address)
             return None
         session, user = found
-        caller = Caller(
-            user.name or "", user.permissions, user.tenant, "user", user.id, user.roles, user.expertise, session.id
-        )
-        if wait := self._people.take(user.id):
+        caller = caller_of_session(session, user)
+        if wait := self._people_limits.take(user.id):
             return _too_many(wait, "you asked too often", caller)
         scope[CSRF_KEY] = csrf_token(secret)
-        return _checked(scope, caller)
+        return _require_reachable(scope, caller)
 
-    def _session(self, secret: str) -> tuple[Session, User] | None:
+    def _find_session(self, secret: str) -> tuple[Session, User] | None:
         found = find_session(self.store, secret, timedelta(minutes=self.settings.idle_minutes))
         if found is not None and self.store.now() - found[0].seen >= SEEN_EVERY:
             try:
@@ -168,15 +165,15 @@ class StoreAccess:
                 _log.warning("it could not be noted when a session was used")
         return found
 
-    async def _of_nobody(self, scope: Scope, address: str) -> Caller | Refusal:
+    async def _caller_without_credentials(self, scope: Scope, address: str) -> Caller | Refusal:
         path: str = scope["path"]
         if path == "/console/theme" or path.startswith("/console/static/"):
             return NOBODY
-        if self._alone:
+        if self._may_serve_local:
             if not await self._read(lambda: has_people(self.store)):
-                return foreign(scope) or LOCAL
-            self._alone = False  # Whoever was made once stays known: nobody is let in without a key from now on.
-        if wait := self._strangers.wait(address):
+                return refuse_foreign(scope) or LOCAL
+            self._may_serve_local = False  # There are users or keys now, and they are never all removed again.
+        if wait := self._stranger_limits.wait(address):
             return _too_many(wait, "this address asked too often without a key or a session")
         if path.startswith("/console") and scope["method"] in ("GET", "HEAD"):
             query = scope.get("query_string", b"").decode("latin-1")
@@ -191,21 +188,28 @@ class StoreAccess:
         return is_encrypted(scope, self.settings)
 
     def address(self, scope: Scope) -> str:
-        """What limits of rate know the client by."""
+        """The client's address for rate limits."""
         return address_of(scope, self.settings)
 
 
-def _checked(scope: Scope, caller: Caller) -> Caller | Refusal:
-    """Routes of the gateway know no permissions of their own, and pages are for people."""
+def caller_of_session(session: Session, user: User) -> Caller:
+    """The user of a session as a caller."""
+    return Caller(
+        user.name or "", user.permissions, user.tenant, "user", user.id, user.roles, user.expertise, session.id
+    )
+
+
+def _require_reachable(scope: Scope, caller: Caller) -> Caller | Refusal:
+    """The caller, or why the path is not for it: console pages need a person, gateway routes their permission."""
     if caller.kind == "key" and scope["path"].startswith("/console"):
-        said = "expected a person; the console is not for keys, which have /v1"
-        return Refusal(403, said, code="person.needed", caller=caller)
+        message = "expected a person; the console is not for keys, which have /v1"
+        return Refusal(403, message, code="person.needed", caller=caller)
     if is_gateway(scope["path"]) and not caller.may(Permission.GATEWAY):
-        said = f"expected a caller with the permission {Permission.GATEWAY.value!r}, and this one has it not"
-        return Refusal(403, said, code="permission.missing", caller=caller)
+        message = f"expected a caller with the permission {Permission.GATEWAY.value!r}, and this one has it not"
+        return Refusal(403, message, code="permission.missing", caller=caller)
     return caller
 
 
-def _too_many(wait: float, why: str, caller: Caller | None = None) -> Refusal:
-    said = f"{why}; try again in {wait:.0f} seconds"
-    return Refusal(429, said, ((b"retry-after", retry_after(wait)),), caller=caller)
+def _too_many(wait: float, reason: str, caller: Caller | None = None) -> Refusal:
+    message = f"{reason}; try again in {wait:.0f} seconds"
+    return Refusal(429, message, ((b"retry-after", retry_after(wait)),), caller=caller)

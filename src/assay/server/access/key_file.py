@@ -1,7 +1,7 @@
-"""API keys: made, listed, rotated and revoked by a command; only their digests are kept.
+"""API keys in a file: created, listed, rotated and revoked by `assay keys`; only their digests are stored.
 
-A key reads `assay_<id>_<secret>`. The secret has 256 random bits, so that a plain SHA-256 of it cannot be turned back
-and costs a request nothing. The file is read again when it has changed, so that a revoked key fails at once in every
+A key reads `assay_<id>_<secret>`. The secret has 256 random bits, so that a plain SHA-256 of it cannot be inverted and
+takes no noticeable time. The file is read again when it has changed, so that a revoked key fails at once in every
 worker.
 """
 
@@ -30,23 +30,23 @@ _MOST_BYTES: Final = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is kept of one key."""
+    """The stored record of one key."""
 
     id: str
     name: str
-    """What it is for, in the words of whoever made it."""
+    """What it is for, as its creator named it."""
     digest: str
     """SHA-256 of the secret, in hexadecimal."""
     scopes: tuple[str, ...]
     created: str
-    """When it was made, as in 2026-01-31T12:00:00+00:00."""
+    """When it was created, as in 2026-01-31T12:00:00+00:00."""
     expires: str | None = None
-    """When it ends; set by a rotation, or when it was made."""
+    """When it expires; set by a rotation, or when it was created. None for a key without an end."""
     revoked: str | None = None
     """When it was revoked."""
 
     def holds(self, now: datetime) -> bool:
-        """Whether it is good at a moment."""
+        """Whether it is valid at a moment."""
         if self.revoked is not None:
             return False
         return self.expires is None or now < datetime.fromisoformat(self.expires)
@@ -56,13 +56,13 @@ class KeyFile:
     """The keys of a server, in one file that only its owner can read."""
 
     def __init__(self, path: Path) -> None:
-        """The file at `path`; it need not be there before the first key is made."""
+        """The file at `path`; it need not exist before the first key is created."""
         self.path = path
         self._stamp: tuple[int, int, int] | None = None
         self._keys: Mapping[str, Key] = {}
 
     def all_keys(self) -> tuple[Key, ...]:
-        """All keys, the revoked ones too, in the order in which they were made.
+        """All keys, including revoked ones, in the order in which they were created.
 
         Raises:
             PolicyError: the file cannot be read.
@@ -77,7 +77,7 @@ class KeyFile:
         now: datetime | None = None,
         days: float | None = None,
     ) -> str:
-        """Makes a key and returns it: the only time that it is seen.
+        """Create a key and return it; it is not stored and cannot be shown again.
 
         Raises:
             InputError: the name is blank, a scope is unknown, or the days are not above zero.
@@ -90,18 +90,18 @@ class KeyFile:
             )
         moment = now or datetime.now(UTC)
         expires = None if days is None else (moment + timedelta(days=days)).isoformat()
-        with self._changing() as keys:
+        with self._locked_for_change() as keys:
             return _add(keys, name.strip(), tuple(scopes), moment, expires)
 
     def rotate(self, id_: str, *, hours: float = 24.0, now: datetime | None = None) -> str:
-        """Makes a new key in place of one, which stays good for some hours more, and returns the new one.
+        """Create a key that replaces another, which stays valid for some hours more, and return the new one.
 
         Raises:
-            InputError: there is no such key, or it is not good any more.
+            InputError: there is no such key, or it is no longer valid.
         """
         moment = now or datetime.now(UTC)
-        with self._changing() as keys:
-            old = _known(keys, id_)
+        with self._locked_for_change() as keys:
+            old = _require_known(keys, id_)
             if not old.holds(moment):
                 raise InputError(f"the key {id_} is not good any more; make a new one with `assay keys create`")
             end = (moment + timedelta(hours=max(0.0, hours))).isoformat()
@@ -109,34 +109,34 @@ class KeyFile:
             return _add(keys, old.name, old.scopes, moment, None)
 
     def revoke(self, id_: str, *, now: datetime | None = None) -> None:
-        """Ends a key at once.
+        """Revoke a key at once.
 
         Raises:
             InputError: there is no such key.
         """
-        with self._changing() as keys:
-            old = _known(keys, id_)
+        with self._locked_for_change() as keys:
+            old = _require_known(keys, id_)
             if old.revoked is None:
                 keys[id_] = replace(old, revoked=(now or datetime.now(UTC)).isoformat())
 
     def find(self, key: str, now: datetime | None = None) -> Key | None:
-        """What is kept of a key as a client sent it; none where it is unknown, has ended or was revoked.
+        """The record of a key that a client sent; none where it is unknown, expired or revoked.
 
         Raises:
-            PolicyError: the file cannot be read; then nobody may pass.
+            PolicyError: the file cannot be read; then no key is valid.
         """
         id_, _, secret = key.removeprefix(PREFIX).partition("_")
         known = self._read().get(id_)
-        # As much work for a name that is unknown as for one that is known.
+        # An unknown id takes as much time as a known one.
         digest = known.digest if known is not None else "0" * 64
         same = hmac.compare_digest(digest, _digest(secret))
         return known if known is not None and same and known.holds(now or datetime.now(UTC)) else None
 
     def allows(self, key: str, scope: str, now: datetime | None = None) -> bool:
-        """Whether a key as a client sent it is good for a scope.
+        """Whether a key that a client sent is valid for a scope.
 
         Raises:
-            PolicyError: the file cannot be read; then nobody may pass.
+            PolicyError: the file cannot be read; then no key is valid.
         """
         found = self.find(key, now)
         return found is not None and scope in found.scopes
@@ -154,8 +154,8 @@ class KeyFile:
         return self._keys
 
     @contextmanager
-    def _changing(self) -> Iterator[dict[str, Key]]:
-        """The keys to be changed; written back whole, under a lock, so that no other change is lost."""
+    def _locked_for_change(self) -> Iterator[dict[str, Key]]:
+        """The keys, to be changed in place; written back whole under a lock, so that no concurrent change is lost."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.with_name(self.path.name + ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -164,7 +164,7 @@ class KeyFile:
             _write(self.path, keys)
 
 
-def _known(keys: Mapping[str, Key], id_: str) -> Key:
+def _require_known(keys: Mapping[str, Key], id_: str) -> Key:
     if id_ not in keys:
         raise InputError(f"there is no key {id_!r}; `assay keys list` shows those that there are")
     return keys[id_]
@@ -193,10 +193,10 @@ def _parse(path: Path) -> dict[str, Key]:
 
 
 def _write(path: Path, keys: Mapping[str, Key]) -> None:
-    made = path.with_name(f"{path.name}.{os.getpid()}.new")
-    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump({"keys": [asdict(key) for key in keys.values()]}, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
-    made.replace(path)
+    temporary.replace(path)

@@ -1,8 +1,8 @@
-"""What every request passes that comes without a key: nobody may act in the name of who is signed in.
+"""Protection against cross-site request forgery, for every request that comes without an API key.
 
-A browser sends its cookie whoever made the page that asks. So a request that may change something has to come from a
-page of this server (`sec-fetch-site`, or `origin` where a browser does not say the former), and one with a session has
-to carry the session's token, in a header or as a field of a form. This is the one place that looks.
+A browser sends its cookie whichever site's page made the request. So a request that may change something has to come
+from a page of this server (`sec-fetch-site`, or `origin` where the browser does not send the former), and one with a
+session has to carry the session's token, in a header or as a field of a form. No other place checks this.
 """
 
 import hmac
@@ -21,15 +21,15 @@ from assay.server.gateway.asgi import (
     Scope,
     Send,
     TooLargeError,
-    given_again,
     header,
     read_body,
+    replay_body,
 )
 from assay.server.http.admission import Refusal
 
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 MOST_FORM_BYTES: Final = 8 * 1024 * 1024
-"""The largest form in which the token is looked for."""
+"""The largest form in which the token is looked for; a larger one counts as one without a token."""
 _MOST_FIELDS: Final = 500
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -37,14 +37,14 @@ Refuse = Callable[[Scope, Send, Refusal], Awaitable[None]]
 
 
 class AccessMiddleware:
-    """Stands between the decision on the caller and the routes."""
+    """Refuses forged requests after the caller is known and before any route runs."""
 
     def __init__(self, app: App, settings: AccessSettings, refuse: Refuse) -> None:
         """In front of `app`; `refuse` answers what does not pass."""
         self._app, self._settings, self._refuse = app, settings, refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hands a request on, or refuses it."""
+        """Hand a request on, or refuse it."""
         if scope["method"] in SAFE_METHODS or caller_of(scope).kind == "key":
             await self._app(scope, receive, send)
             return
@@ -54,10 +54,10 @@ class AccessMiddleware:
         token = scope.get(CSRF_KEY)
         if token is not None:
             try:
-                said, receive = await _token_in(scope, receive)
+                sent_token, receive = await _find_token(scope, receive)
             except ClientGoneError:
                 return
-            if said is None or not hmac.compare_digest(said.encode(), str(token).encode()):
+            if sent_token is None or not hmac.compare_digest(sent_token.encode(), str(token).encode()):
                 await self._refuse(scope, send, _NO_TOKEN)
                 return
         await self._app(scope, receive, send)
@@ -75,11 +75,11 @@ def from_own_page(scope: Scope, settings: AccessSettings) -> bool:
     return bool(found) and host in hosts_of(scope, settings)
 
 
-async def _token_in(scope: Scope, receive: Receive) -> tuple[str | None, Receive]:
-    """The token that a request carries, and what gives its body again."""
-    named = header(scope, CSRF_HEADER)
-    if named is not None:
-        return named, receive
+async def _find_token(scope: Scope, receive: Receive) -> tuple[str | None, Receive]:
+    """The token that a request carries, and a `receive` that gives its body again."""
+    in_header = header(scope, CSRF_HEADER)
+    if in_header is not None:
+        return in_header, receive
     kind = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         return None, receive
@@ -90,10 +90,10 @@ async def _token_in(scope: Scope, receive: Receive) -> tuple[str | None, Receive
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError:
-        return None, given_again(body, receive)
-    # Two of them: nobody can say which the routes will read.
+        return None, replay_body(body, receive)
+    # With two of them it is unknown which one a route would read.
     tokens = [value for name, value in pairs if name == CSRF_FIELD]
-    return tokens[0] if len(tokens) == 1 else None, given_again(body, receive)
+    return tokens[0] if len(tokens) == 1 else None, replay_body(body, receive)
 
 
 _FOREIGN: Final = Refusal(
@@ -110,7 +110,7 @@ _NO_TOKEN: Final = Refusal(
 
 # The headers of every answer
 
-_HEADERS: Final = (
+_SECURITY_HEADERS: Final = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -120,18 +120,18 @@ _HEADERS: Final = (
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=(), payment=(), usb=()"),
     (b"cache-control", b"no-store"),
 )
-_ENCRYPTED: Final = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
+_HTTPS_HEADER: Final = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 
 
 def with_headers(send: Send, *, encrypted: bool) -> Send:
-    """Answers with the headers that keep what they hold where it belongs; a route's own beat these."""
+    """A `send` that adds the security headers; those that a route sets itself take precedence."""
 
-    async def sending(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             own = list(message.get("headers", ()))
             names = {name.lower() for name, _ in own}
-            wanted = (*_HEADERS, _ENCRYPTED) if encrypted else _HEADERS
-            message = {**message, "headers": [*own, *(pair for pair in wanted if pair[0] not in names)]}
+            defaults = (*_SECURITY_HEADERS, _HTTPS_HEADER) if encrypted else _SECURITY_HEADERS
+            message = {**message, "headers": [*own, *(pair for pair in defaults if pair[0] not in names)]}
         await send(message)
 
-    return sending
+    return send_with_headers

@@ -1,8 +1,8 @@
-"""Passwords: what is asked of them, and their hashes.
+"""The rules for new passwords, and password hashes.
 
-Hashes are Argon2id (RFC 9106) by argon2-cffi, in its usual text form with the parameters in it, so that they can be
-raised later and old hashes are made again as people sign in. Comparing takes the same time whether there is such a user
-or not. At most `TOGETHER` hashes are made at once, so that tries to sign in can fill neither memory nor processors.
+Hashes are Argon2id (RFC 9106) by argon2-cffi, in its usual text form, which includes the parameters: they can be raised
+later, and old hashes are replaced as people sign in. A comparison takes the same time whether the user exists or not.
+At most `MOST_AT_ONCE` hashes are computed at a time, so that sign-in attempts can exhaust neither memory nor CPUs.
 """
 
 import base64
@@ -19,17 +19,17 @@ from assay.errors import BusyError, InputError
 
 SHORTEST: Final = 12
 LONGEST: Final = 1_000
-"""The characters of a password."""
+"""The least and the greatest length of a password, in characters."""
 FEWEST_DIFFERENT: Final = 5
-"""Characters that differ: `aaaaaaaaaaaa` is long, too."""
-TOGETHER: Final = 2
-"""Hashes that are made at once in one process."""
+"""Distinct characters that a password has at least: `aaaaaaaaaaaa` is long, too."""
+MOST_AT_ONCE: Final = 2
+"""Hashes that one process computes at a time."""
 MOST_WAITING: Final = 16
-"""Those that may wait for it; more are refused."""
+"""Requests for a hash that are computed or wait; more are refused."""
 
 
 class Passwords:
-    """Makes and compares hashes of passwords. May be used from several threads."""
+    """Computes and compares password hashes; safe to use from several threads."""
 
     def __init__(self, *, passes: int = 3, memory_kib: int = 65_536) -> None:
         """Hashes with these parameters.
@@ -40,46 +40,46 @@ class Passwords:
         """
         self._hasher = PasswordHasher(time_cost=passes, memory_cost=memory_kib, parallelism=1)
         head = f"$argon2id$v=19$m={memory_kib},t={passes},p=1"
-        # Of no password: what nobody's password is compared with.
-        self._nobody = f"{head}${_base64(bytes(16))}${_base64(bytes(32))}"
-        self._turns = threading.BoundedSemaphore(TOGETHER)
+        # The hash of no password: what is compared where there is no user.
+        self._dummy_hash = f"{head}${_base64(bytes(16))}${_base64(bytes(32))}"
+        self._slots = threading.BoundedSemaphore(MOST_AT_ONCE)
         self._waiting = 0
         self._lock = threading.Lock()
 
-    def make(self, password: str) -> str:
+    def hash(self, password: str) -> str:
         """The hash of a new password, with a salt of its own.
 
         Raises:
-            BusyError: too many hashes are being made.
+            BusyError: too many hashes are waiting.
         """
-        with self._turn():
-            return self._hasher.hash(_normal(password))
+        with self._slot():
+            return self._hasher.hash(_normalized(password))
 
-    def fits(self, password: str, stored: str | None) -> bool:
-        """Whether a password is the one of a hash; with no hash, never, after as much work.
+    def matches(self, password: str, stored: str | None) -> bool:
+        """Whether a password matches a stored hash; without one it never does, and takes as much time.
 
         Raises:
-            BusyError: too many hashes are being made.
+            BusyError: too many hashes are waiting.
         """
-        with self._turn():
+        with self._slot():
             try:
-                self._hasher.verify(stored or self._nobody, _normal(password[: LONGEST + 1]))
+                self._hasher.verify(stored or self._dummy_hash, _normalized(password[: LONGEST + 1]))
             except (VerificationError, InvalidHashError):
                 return False
         return stored is not None and len(password) <= LONGEST
 
-    def is_old(self, stored: str) -> bool:
-        """Whether a hash was made with other parameters than today's."""
+    def needs_rehash(self, stored: str) -> bool:
+        """Whether a hash was computed with other parameters than the current ones."""
         return self._hasher.check_needs_rehash(stored)
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _slot(self) -> Iterator[None]:
         with self._lock:
             if self._waiting >= MOST_WAITING:
                 raise BusyError("too many are signing in at once; try again in a moment")
             self._waiting += 1
         try:
-            with self._turns:
+            with self._slots:
                 yield
         finally:
             with self._lock:
@@ -87,16 +87,16 @@ class Passwords:
 
 
 def checked_password(password: str, name: str = "") -> str:
-    """A new password, if it is one that cannot be guessed at once.
+    """A new password, if it follows the rules.
 
     Args:
         password: the password.
-        name: of the user; a password that is the name, or holds it, is refused.
+        name: the name of the user, which the password must not contain.
 
     Raises:
-        InputError: it is too short, too long, of too few characters that differ, or holds the name.
+        InputError: it is too short or too long, has too few distinct characters, or contains the name.
     """
-    plain = _normal(password)
+    plain = _normalized(password)
     if not SHORTEST <= len(plain) <= LONGEST:
         raise InputError(f"a password has {SHORTEST} to {LONGEST:,} characters; this one has {len(plain):,}")
     if len(set(plain.casefold())) < FEWEST_DIFFERENT:
@@ -107,8 +107,8 @@ def checked_password(password: str, name: str = "") -> str:
     return password
 
 
-def _normal(password: str) -> str:
-    """The same letters give the same text, however a keyboard put them together."""
+def _normalized(password: str) -> str:
+    """The password in NFKC, so that the same letters give the same text however a keyboard composed them."""
     return unicodedata.normalize("NFKC", password).encode("utf-8", "replace").decode()
 
 

@@ -1,7 +1,7 @@
-"""Limits of rate: token buckets, one for each caller, in bounded memory.
+"""Rate limits: token buckets, one for each caller, in bounded memory.
 
-A bucket holds up to `burst` tokens and gets `rate` of them back in a second; a request takes one. Of more callers than
-are kept, the one that was away longest is forgotten, and begins with a full bucket when it comes again.
+A bucket holds up to `burst` tokens and regains `rate` of them a second; a request takes one. Beyond the callers that
+are remembered, the one that was away longest is forgotten and starts with a full bucket when it returns.
 """
 
 import math
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 MOST_KEPT: Final = 20_000
-"""Callers that are remembered at once: some megabytes."""
+"""Callers that are remembered; they take some megabytes."""
 
 
 class Buckets:
@@ -23,11 +23,11 @@ class Buckets:
     ) -> None:
         """Buckets of up to `burst` tokens, at least one, that get `rate` back in a second."""
         self._rate, self._burst, self._most, self._clock = rate, max(1.0, burst), most, clock
-        self._kept: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._buckets)
 
     def take(self, name: str) -> float:
         """Take a token.
@@ -35,30 +35,30 @@ class Buckets:
         Returns:
             0 where there was one; else the seconds until there is one, and none was taken.
         """
-        return self._look(name, 1.0)
+        return self._refill_and_take(name, 1.0)
 
     def wait(self, name: str) -> float:
         """The seconds until there is a token; 0 where there is one. None is taken."""
-        return self._look(name, 0.0)
+        return self._refill_and_take(name, 0.0)
 
-    def _look(self, name: str, taken: float) -> float:
+    def _refill_and_take(self, name: str, taken: float) -> float:
         now = self._clock()
         with self._lock:
-            held, since = self._kept.get(name, (self._burst, now))
-            # A clock that went back gives nothing back.
-            held = min(self._burst, held + max(0.0, now - since) * self._rate)
-            if held < 1.0:
-                self._keep(name, held, now)
-                return (1.0 - held) / self._rate
+            tokens, since = self._buckets.get(name, (self._burst, now))
+            # A clock that was set back adds no tokens.
+            tokens = min(self._burst, tokens + max(0.0, now - since) * self._rate)
+            if tokens < 1.0:
+                self._store(name, tokens, now)
+                return (1.0 - tokens) / self._rate
             if taken:
-                self._keep(name, held - taken, now)
+                self._store(name, tokens - taken, now)
             return 0.0
 
-    def _keep(self, name: str, held: float, now: float) -> None:
-        self._kept[name] = (held, now)
-        self._kept.move_to_end(name)
-        while len(self._kept) > self._most:
-            self._kept.popitem(last=False)
+    def _store(self, name: str, tokens: float, now: float) -> None:
+        self._buckets[name] = (tokens, now)
+        self._buckets.move_to_end(name)
+        while len(self._buckets) > self._most:
+            self._buckets.popitem(last=False)
 
 
 def retry_after(seconds: float) -> bytes:

@@ -1,11 +1,11 @@
-"""Requests that were refused, counted until the log of the audit is told of them.
+"""Counts of refused requests, until they are written to the audit log.
 
-Who floods a server with wrong passwords or keys must not fill the log that nothing is ever taken out of. So refusals
-are counted by who and from where for a minute, one entry each, and beyond a bound the rest of a tenant is one entry for
-each kind of refusal.
+Somebody who floods a server with wrong passwords or keys must not fill a log from which nothing is ever removed. So
+refusals are counted by actor and source for a minute, one entry each, and beyond a bound the rest of a tenant's become
+one entry for each kind of refusal.
 
-The log outlasts the people and names no address: a source is an HMAC of the address under a random key of the day,
-which is never stored. The server's own log lines, which their operator rotates away, name the address beside it.
+The audit log outlasts people and names no address: a source is an HMAC of the address under a random key of the day,
+which is never stored. The server's own log lines, which the operator rotates away, name the address beside the source.
 """
 
 import hmac
@@ -21,18 +21,18 @@ from assay.server.caller import Caller
 from assay.server.http.admission import Refusal
 
 MOST_NAMED: Final = 20
-"""Refusals of one tenant that are told apart between two entries."""
+"""Refusals of one tenant that are counted apart between two writes to the audit log."""
 MOST_KEPT: Final = 2_000
-"""Refusals of all tenants that are told apart at once; tenants are names that strangers may make up."""
+"""Refusals of all tenants that are counted apart; a tenant is a name that a stranger may make up."""
 MANY: Final = "many"
-"""The actor and the source where several are counted as one."""
+"""The actor and the source of an entry that counts several."""
 NOBODY: Final = "nobody"
-"""The actor where nobody knows who it was."""
+"""The actor of an entry whose caller is unknown."""
 
 _log = logging.getLogger("assay.server")
 
 
-class _Name(NamedTuple):
+class _CountKey(NamedTuple):
     tenant: str
     code: str
     actor: str
@@ -41,17 +41,17 @@ class _Name(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class RefusalCount:
     """Refusals of one kind by one actor from one source."""
 
     tenant: str
-    """As it was named; of who is not signed in, perhaps one that is not there."""
+    """The tenant as the request named it, which need not exist where the caller was not signed in."""
     code: str
     """Why, such as `sign_in.refused`, `sign_in.locked`, `key.unknown`, `permission.missing`, `rate.exceeded`."""
     actor: str
-    """The id of the user or key that was refused; `NOBODY` or `MANY` where none is known."""
+    """The id of the user or key that was refused; `NOBODY` or `MANY` where there is none."""
     subject: str | None
-    """What was tried: the id of the user whose password was wrong, or the route."""
+    """What was attempted: the id of the user whose password was wrong, or the route."""
     source: str
     """The pseudonym of the address, or `MANY`."""
     count: int
@@ -59,16 +59,16 @@ class Counted:
     last: datetime
 
 
-class Refusals:
+class RefusalCounter:
     """Counts refusals in bounded memory; may be used from several threads."""
 
     def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         """Nothing was refused yet."""
         self._clock = clock
         self._lock = threading.Lock()
-        self._kept: dict[_Name, Counted] = {}
-        self._named: dict[str, int] = {}
-        self._day: tuple[date, bytes] | None = None
+        self._counts: dict[_CountKey, RefusalCount] = {}
+        self._entries_of_tenant: dict[str, int] = {}
+        self._key_of_day: tuple[date, bytes] | None = None
 
     def note(self, code: str, *, address: str, tenant: str, actor: str = "", subject: str | None = None) -> None:
         """Count one refusal.
@@ -76,48 +76,48 @@ class Refusals:
         Args:
             code: why it was refused.
             address: where it came from.
-            tenant: whose log is to tell of it.
-            actor: the id of who was refused.
-            subject: what was tried; never a secret, a name or a text of a stranger.
+            tenant: the tenant whose log gets the entry.
+            actor: the id of the caller that was refused.
+            subject: what was attempted; never a secret, a name or a text of a stranger.
         """
         now = self._clock()
         with self._lock:
-            name = _Name(tenant, code, actor or NOBODY, subject, self._source(address, now))
-            if name not in self._kept and not self._has_room(tenant):
-                name = _Name(tenant if tenant in self._named else "", code, MANY, None, MANY)
-            found = self._kept.get(name)
+            key = _CountKey(tenant, code, actor or NOBODY, subject, self._source(address, now))
+            if key not in self._counts and not self._has_room(tenant):
+                key = _CountKey(tenant if tenant in self._entries_of_tenant else "", code, MANY, None, MANY)
+            found = self._counts.get(key)
             if found is not None:
-                self._kept[name] = replace(found, count=found.count + 1, last=max(found.last, now))
+                self._counts[key] = replace(found, count=found.count + 1, last=max(found.last, now))
                 return
-            self._kept[name] = Counted(*name, 1, now, now)
-            self._named[tenant] = self._named.get(tenant, 0) + 1
-        if name.source != MANY:
-            # Once for each entry, so that a flood does not fill this log either.
+            self._counts[key] = RefusalCount(*key, 1, now, now)
+            self._entries_of_tenant[tenant] = self._entries_of_tenant.get(tenant, 0) + 1
+        if key.source != MANY:
+            # One line for each entry, so that a flood does not fill this log either.
             line = {
                 "event": "refused",
                 "code": code,
                 "address": address,
-                "source": name.source,
-                "actor": name.actor,
+                "source": key.source,
+                "actor": key.actor,
             }
             _log.warning("refused: %s from %s", code, address, extra={"line": line})
 
     def note_request(
-        self, refusal: Refusal | None, status: int, caller: Caller | None, address: str, tried: str
+        self, refusal: Refusal | None, status: int, caller: Caller | None, address: str, operation: str
     ) -> None:
         """Count a request that was answered with 401, 403 or 429.
 
         Args:
             refusal: why it was not let in; none where a route refused it.
             status: the status of the answer.
-            caller: who asked, where that is known.
+            caller: the caller, where it is known.
             address: where it came from.
-            tried: the method and the route.
+            operation: the method and the route.
         """
         known = caller is not None and bool(caller.id)
         code = refusal.code if refusal is not None else None
         if status == 401:
-            # Whoever asks is told neither of the two apart.
+            # The caller gets the same answer for both.
             code = "key.ended" if known else "key.unknown"
         code = code or {403: "permission.missing", 429: "rate.exceeded"}.get(status, "refused")
         self.note(
@@ -125,19 +125,19 @@ class Refusals:
             address=address,
             tenant=caller.tenant if caller is not None else "",
             actor=caller.id if caller is not None else "",
-            subject=tried if known else None,
+            subject=operation if known else None,
         )
 
     def _has_room(self, tenant: str) -> bool:
-        return len(self._kept) < MOST_KEPT and self._named.get(tenant, 0) < MOST_NAMED
+        return len(self._counts) < MOST_KEPT and self._entries_of_tenant.get(tenant, 0) < MOST_NAMED
 
     def _source(self, address: str, now: datetime) -> str:
-        if self._day is None or self._day[0] != now.date():
-            self._day = now.date(), secrets.token_bytes(32)
-        return hmac.digest(self._day[1], address.encode("utf-8", "surrogatepass"), "sha256").hex()[:16]
+        if self._key_of_day is None or self._key_of_day[0] != now.date():
+            self._key_of_day = now.date(), secrets.token_bytes(32)
+        return hmac.digest(self._key_of_day[1], address.encode("utf-8", "surrogatepass"), "sha256").hex()[:16]
 
-    def take(self) -> list[Counted]:
-        """What was counted since the last time, in the order in which it began."""
+    def take(self) -> list[RefusalCount]:
+        """Take what was counted since the last call, in order of the first refusal of each."""
         with self._lock:
-            taken, self._kept, self._named = list(self._kept.values()), {}, {}
+            taken, self._counts, self._entries_of_tenant = list(self._counts.values()), {}, {}
         return taken

@@ -1,4 +1,4 @@
-"""What the REST routes of access take and give."""
+"""The bodies of requests and answers of the REST routes of access."""
 
 from datetime import datetime
 from typing import Annotated, Self
@@ -11,9 +11,9 @@ from assay.store.access import LONGEST_NAME, ApiKey, Session, User
 
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 Password = Annotated[str, Field(min_length=1, max_length=1_000, json_schema_extra={"minLength": SHORTEST})]
-"""A new password; one that is too short is refused where passwords are, which says why."""
+"""A new password; `checked_password` refuses one that breaks a rule, with a message that says which."""
 Roles = Annotated[list[Role], Field(min_length=1, max_length=len(Role))]
-Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=50)]
+Expertise = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=50)]
 Token = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -63,7 +63,7 @@ class UserBody(_Body):
     name: Name
     """What the person signs in with."""
     roles: Roles
-    expertise: Words = Field(default_factory=list)
+    expertise: Expertise = Field(default_factory=list)
     """Fields that the person reviews, each one word."""
     password: Password | None = None
     """Without one, the person sets it with a token of `/v1/users/{id}/reset`."""
@@ -73,7 +73,7 @@ class UserChange(_Body):
     """What of a user is to be changed; what is left out stays."""
 
     roles: Roles | None = None
-    expertise: Words | None = None
+    expertise: Expertise | None = None
     disabled: bool | None = None
     """Whether the user is kept out."""
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final, TypeVar
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from assay.schema import PERMISSIONS, Permission, Role
-from assay.server.access.authentication import StoreAccess
+from assay.server.access.authentication import StoreAccess, caller_of_session
 from assay.server.access.cookies import CSRF_KEY, csrf_token, secret_of, session_cookie
 from assay.server.access.rate_limits import retry_after
 from assay.server.access.rest_bodies import (
@@ -30,7 +30,7 @@ from assay.server.access.rest_bodies import (
     UserOut,
     UsersOut,
 )
-from assay.server.access.sign_in import SignedIn, SigningIn, TooOftenError
+from assay.server.access.sign_in import NewSession, SignInService, TooOftenError
 from assay.server.caller import Caller, caller_of
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.services import Services, allowed
@@ -40,35 +40,35 @@ from assay.store.access import users as access_users
 
 T = TypeVar("T")
 
-MOST: Final = 200
+MOST_ITEMS: Final = 200
 """Items of one page."""
 _ID: Final = re.compile(r"[0-9a-f]{12,64}")
 _ETAG: Final = re.compile(r'(?:W/)?"([0-9]{1,9})"')
 
 Cursor = Annotated[str | None, Query(description="`next` of the page before.", pattern=_ID.pattern, max_length=64)]
-Limit = Annotated[int, Query(description="At most this many items.", ge=1, le=MOST)]
+Limit = Annotated[int, Query(description="At most this many items.", ge=1, le=MOST_ITEMS)]
 IfMatch = Annotated[str | None, Header(description="The ETag of what is to be changed.")]
 
 
 def make_access_router(services: Services) -> APIRouter:
-    """The routes over the database of a server that decides on callers by it."""
+    """The routes over the database by which a server authenticates its callers."""
     router = APIRouter(tags=["access"])
-    signing = signing_of(services)
+    signing = sign_in_service_of(services)
     if signing is not None:
-        _signing_routes(router, _Signing(services, signing))
-        _user_routes(router, _Users(services, signing))
-    _key_routes(router, _Keys(services))
-    _session_routes(router, _Sessions(services))
+        _signing_routes(router, _SignInRoutes(services, signing))
+        _user_routes(router, _UserRoutes(services, signing))
+    _key_routes(router, _KeyRoutes(services))
+    _session_routes(router, _SessionRoutes(services))
     router.get("/v1/me", responses=documented(401, 429, 503))(_me)
     return router
 
 
-def signing_of(services: Services) -> SigningIn | None:
-    """How people sign in here; none where access is decided without a database."""
+def sign_in_service_of(services: Services) -> SignInService | None:
+    """The sign-in service of a server with a database; none for one without."""
     access = services.access
     if not isinstance(access, StoreAccess):
         return None
-    return SigningIn(access.store, access.passwords, access.settings, access.sign_ins, services.refusals)
+    return SignInService(access.store, access.passwords, access.settings, access.sign_ins, services.refusals)
 
 
 def _me(request: Request) -> MeOut:
@@ -77,7 +77,7 @@ def _me(request: Request) -> MeOut:
 
 
 def me_of(caller: Caller, csrf: str | None) -> MeOut:
-    """What a caller is told of itself."""
+    """The answer to a caller's question about itself."""
     return MeOut(
         name=caller.name,
         kind=caller.kind,
@@ -93,52 +93,45 @@ def me_of(caller: Caller, csrf: str | None) -> MeOut:
 # Signing in
 
 
-class _Signing:
-    def __init__(self, services: Services, signing: SigningIn) -> None:
+class _SignInRoutes:
+    def __init__(self, services: Services, signing: SignInService) -> None:
         self._services, self._signing = services, signing
 
     def login(self, request: Request, response: Response, body: LoginBody) -> MeOut:
         """Begin a session of the console; the cookie holds it."""
         address = address_of_request(self._services, request)
-        found = in_time(lambda: self._signing.sign_in(body.name, body.password, tenant=body.tenant, address=address))
-        if found is None:
-            raise ProblemError(401, WRONG, code="login.refused", todo="Try again, or ask an administrator for a token.")
-        former_session(self._signing, request)
-        response.raw_headers.append(cookie_for(self._services, request, found))
-        user = found.user
-        caller = Caller(
-            user.name or "",
-            user.permissions,
-            user.tenant,
-            "user",
-            user.id,
-            user.roles,
-            user.expertise,
-            found.session.id,
+        found = errors_as_problems(
+            lambda: self._signing.sign_in(body.name, body.password, tenant=body.tenant, address=address)
         )
-        return me_of(caller, csrf_token(found.secret))
+        if found is None:
+            raise ProblemError(
+                401, WRONG_CREDENTIALS, code="login.refused", todo="Try again, or ask an administrator for a token."
+            )
+        end_former_session(self._signing, request)
+        response.raw_headers.append(cookie_for(self._services, request, found))
+        return me_of(caller_of_session(found.session, found.user), csrf_token(found.secret))
 
     def logout(self, request: Request) -> Response:
         """End the session that asks."""
         caller = caller_of(request.scope)
         if caller.session:
             self._signing.sign_out(caller.session, caller.tenant, caller.actor)
-        made = Response(status_code=204)
-        made.raw_headers += farewell(self._services, request)
-        return made
+        answer = Response(status_code=204)
+        answer.raw_headers += sign_out_headers(self._services, request)
+        return answer
 
     def set_up(self, request: Request, body: SetupBody) -> Response:
         """Make the first administrator with the token that was shown at the start."""
         address = address_of_request(self._services, request)
-        if not in_time(lambda: self._signing.set_up(body.token, body.name, body.password, address)):
-            raise ProblemError(401, TOKEN, code="token.refused", todo="`assay users create` makes users too.")
+        if not errors_as_problems(lambda: self._signing.set_up(body.token, body.name, body.password, address)):
+            raise ProblemError(401, INVALID_TOKEN, code="token.refused", todo="`assay users create` makes users too.")
         return Response(status_code=204)
 
     def reset(self, request: Request, body: ResetBody) -> Response:
         """Set a password with a token that an administrator has made."""
         address = address_of_request(self._services, request)
-        if not in_time(lambda: self._signing.reset(body.token, body.password, address)):
-            raise ProblemError(401, TOKEN, code="token.refused", todo="Ask an administrator for another.")
+        if not errors_as_problems(lambda: self._signing.reset(body.token, body.password, address)):
+            raise ProblemError(401, INVALID_TOKEN, code="token.refused", todo="Ask an administrator for another.")
         return Response(status_code=204)
 
     def password(self, request: Request, body: PasswordBody) -> Response:
@@ -147,7 +140,7 @@ class _Signing:
         if caller.kind != "user":
             raise ProblemError(403, "expected a person with a session; keys have no password", code="user.needed")
         address = address_of_request(self._services, request)
-        done = in_time(
+        done = errors_as_problems(
             lambda: self._signing.change_password(
                 caller.id, caller.tenant, body.old, body.new, keep=caller.session, address=address
             )
@@ -157,11 +150,11 @@ class _Signing:
         return Response(status_code=204)
 
 
-WRONG: Final = "the name or the password is not right, or there were too many tries; then wait a while"
-TOKEN: Final = "the token is not good: it was used, has ended, or never was one"  # noqa: S105 no secret
+WRONG_CREDENTIALS: Final = "the name or the password is not right, or there were too many tries; then wait a while"
+INVALID_TOKEN: Final = "the token is not good: it was used, has ended, or never was one"  # noqa: S105 no secret
 
 
-def _signing_routes(router: APIRouter, routes: _Signing) -> None:
+def _signing_routes(router: APIRouter, routes: _SignInRoutes) -> None:
     errors = documented(401, 403, 413, 422, 429, 503)
     router.post("/v1/login", responses=errors)(routes.login)
     router.post("/v1/logout", status_code=204, responses=errors)(routes.logout)
@@ -170,11 +163,11 @@ def _signing_routes(router: APIRouter, routes: _Signing) -> None:
     router.post("/v1/me/password", status_code=204, responses=errors)(routes.password)
 
 
-def in_time(work: Callable[[], T]) -> T:
-    """What the work gives, with refusals of access told as problems.
+def errors_as_problems(work: Callable[[], T]) -> T:
+    """The result of the work, with errors of access turned into problem documents.
 
     Raises:
-        ProblemError: 429 where it was asked too often, 409 for what has changed, 422 for what is malformed.
+        ProblemError: 429 for too many attempts, 409 for a taken name or a changed state, 422 for malformed input.
     """
     try:
         return work()
@@ -195,27 +188,27 @@ def in_time(work: Callable[[], T]) -> T:
 
 
 def address_of_request(services: Services, request: Request) -> str:
-    """What limits of rate know the client by."""
+    """The client's address for rate limits."""
     access = services.access
     return access.address(request.scope) if isinstance(access, StoreAccess) else "unknown"
 
 
-def cookie_for(services: Services, request: Request, found: SignedIn) -> tuple[bytes, bytes]:
+def cookie_for(services: Services, request: Request, found: NewSession) -> tuple[bytes, bytes]:
     """The header that gives the browser its session."""
     encrypted = isinstance(services.access, StoreAccess) and services.access.encrypted(request.scope)
     seconds = int((found.session.ends - found.session.created).total_seconds())
     return session_cookie(found.secret, encrypted=encrypted, seconds=seconds)
 
 
-def former_session(signing: SigningIn, request: Request) -> None:
-    """End the session that the browser came with: who signs in again leaves no old one behind."""
+def end_former_session(signing: SignInService, request: Request) -> None:
+    """End the session that the browser already had, so that signing in again leaves no old one behind."""
     secret = secret_of(request.scope)
     if secret is not None:
         signing.sign_out_secret(secret)
 
 
-def farewell(services: Services, request: Request) -> list[tuple[bytes, bytes]]:
-    """The headers that take the session back from the browser."""
+def sign_out_headers(services: Services, request: Request) -> list[tuple[bytes, bytes]]:
+    """The headers that remove the session from the browser."""
     encrypted = isinstance(services.access, StoreAccess) and services.access.encrypted(request.scope)
     return [session_cookie("", encrypted=encrypted, seconds=0), (b"clear-site-data", b'"cache"')]
 
@@ -223,8 +216,8 @@ def farewell(services: Services, request: Request) -> list[tuple[bytes, bytes]]:
 # Users
 
 
-class _Users:
-    def __init__(self, services: Services, signing: SigningIn) -> None:
+class _UserRoutes:
+    def __init__(self, services: Services, signing: SignInService) -> None:
         self._store, self._signing = services.store, signing
 
     def all_users(self, request: Request, cursor: Cursor = None, limit: Limit = 50) -> UsersOut:
@@ -232,14 +225,14 @@ class _Users:
         caller = allowed(request.scope, Permission.ADMINISTER)
         found = access_users.list_users(self._store, caller.tenant, after=cursor, limit=limit + 1)
         return UsersOut(
-            items=[UserOut.of(user) for user in found[:limit]], next=_next([one.id for one in found], limit)
+            items=[UserOut.of(user) for user in found[:limit]], next=_next_cursor([one.id for one in found], limit)
         )
 
     def create(self, request: Request, response: Response, body: UserBody) -> UserOut:
         """Make a user."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        _may_grant(caller, _of_roles(body.roles))
-        user = in_time(
+        _require_grantable(caller, _permissions_of_roles(body.roles))
+        user = errors_as_problems(
             lambda: self._signing.make_user(
                 body.name,
                 tuple(body.roles),
@@ -256,7 +249,7 @@ class _Users:
     def get(self, request: Request, response: Response, id_: Annotated[str, Path(alias="id")]) -> UserOut:
         """A user."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        user = access_users.get_user(self._store, _id(id_, "user"), caller.tenant)
+        user = access_users.get_user(self._store, _require_id(id_, "user"), caller.tenant)
         if user is None:
             raise unknown("user")
         response.headers["etag"] = f'"{user.version}"'
@@ -272,10 +265,10 @@ class _Users:
     ) -> UserOut:
         """Change a user's roles or expertise, or keep the user out; it counts from the next request on."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        user = access_users.get_user(self._store, _id(id_, "user"), caller.tenant)
+        user = access_users.get_user(self._store, _require_id(id_, "user"), caller.tenant)
         if user is None:
             raise unknown("user")
-        version = _version(if_match)
+        version = _version_of(if_match)
         if version != user.version:
             raise ProblemError(
                 412,
@@ -283,8 +276,8 @@ class _Users:
                 code="version.changed",
                 todo="Read it again, and send what you want changed with its new ETag.",
             )
-        _may_grant(caller, _of_roles(body.roles or ()))
-        found = in_time(
+        _require_grantable(caller, _permissions_of_roles(body.roles or ()))
+        changed = errors_as_problems(
             lambda: access_users.change_user(
                 self._store,
                 user.id,
@@ -296,16 +289,16 @@ class _Users:
                 disabled=body.disabled,
             )
         )
-        if found is None:
+        if changed is None:
             raise unknown("user")
-        response.headers["etag"] = f'"{found.version}"'
-        return UserOut.of(found)
+        response.headers["etag"] = f'"{changed.version}"'
+        return UserOut.of(changed)
 
     def forget(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
         """Remove a user: name and password go, sessions end; the id stays in the log."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        done = in_time(
-            lambda: access_users.forget_user(self._store, _id(id_, "user"), caller.tenant, actor=caller.actor)
+        done = errors_as_problems(
+            lambda: access_users.forget_user(self._store, _require_id(id_, "user"), caller.tenant, actor=caller.actor)
         )
         if not done:
             raise unknown("user")
@@ -314,21 +307,21 @@ class _Users:
     def reset(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> ResetOut:
         """Make a token with which the user sets the password again; whoever has it can sign in as the user."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        user = access_users.get_user(self._store, _id(id_, "user"), caller.tenant)
+        user = access_users.get_user(self._store, _require_id(id_, "user"), caller.tenant)
         if user is None or user.name is None:
             raise unknown("user")
-        _may_grant(caller, user.permissions)
-        token = in_time(lambda: self._signing.make_reset(user.id, caller.tenant, caller.actor))
+        _require_grantable(caller, user.permissions)
+        token = errors_as_problems(lambda: self._signing.make_reset(user.id, caller.tenant, caller.actor))
         return ResetOut(token=token)
 
 
-def _user_routes(router: APIRouter, routes: _Users) -> None:
-    seen = documented(401, 403, 404, 422, 429, 503)
-    changed = documented(401, 403, 404, 409, 412, 413, 422, 428, 429, 503)
+def _user_routes(router: APIRouter, routes: _UserRoutes) -> None:
+    read_errors = documented(401, 403, 404, 422, 429, 503)
+    change_errors = documented(401, 403, 404, 409, 412, 413, 422, 428, 429, 503)
     router.get("/v1/users", responses=documented(401, 403, 422, 429, 503))(routes.all_users)
     router.post("/v1/users", status_code=201, responses=documented(401, 403, 409, 413, 422, 429, 503))(routes.create)
-    router.get("/v1/users/{id}", responses=seen)(routes.get)
-    router.patch("/v1/users/{id}", responses=changed)(routes.change)
+    router.get("/v1/users/{id}", responses=read_errors)(routes.get)
+    router.patch("/v1/users/{id}", responses=change_errors)(routes.change)
     router.delete("/v1/users/{id}", status_code=204, responses=documented(401, 403, 404, 409, 422, 429, 503))(
         routes.forget
     )
@@ -337,17 +330,21 @@ def _user_routes(router: APIRouter, routes: _Users) -> None:
     )
 
 
-def _of_roles(roles: Sequence[Role]) -> frozenset[Permission]:
+def _permissions_of_roles(roles: Sequence[Role]) -> frozenset[Permission]:
     return frozenset().union(*(PERMISSIONS[role] for role in roles))
 
 
-def _may_grant(caller: Caller, wanted: frozenset[Permission]) -> None:
-    """Nobody gives what it does not have itself: a key that keeps users makes none that may do more than the key."""
-    more = sorted(wanted - caller.permissions)
-    if more:
+def _require_grantable(caller: Caller, permissions: frozenset[Permission]) -> None:
+    """Refuse permissions that the caller does not have itself: no key or user can create a more powerful one.
+
+    Raises:
+        ProblemError: the caller lacks one of them: 403.
+    """
+    missing = sorted(permissions - caller.permissions)
+    if missing:
         raise ProblemError(
             403,
-            f"expected permissions that the caller has itself, and it has not {', '.join(more)}",
+            f"expected permissions that the caller has itself, and it has not {', '.join(missing)}",
             code="permission.missing",
             todo="Ask an administrator who has them.",
         )
@@ -356,7 +353,7 @@ def _may_grant(caller: Caller, wanted: frozenset[Permission]) -> None:
 # Keys
 
 
-class _Keys:
+class _KeyRoutes:
     def __init__(self, services: Services) -> None:
         self._store = services.store
 
@@ -364,16 +361,18 @@ class _Keys:
         """Keys of the tenant, those that have ended too."""
         caller = allowed(request.scope, Permission.ADMINISTER)
         found = api_keys.list_keys(self._store, caller.tenant, after=cursor, limit=limit + 1)
-        return KeysOut(items=[KeyOut.of(key) for key in found[:limit]], next=_next([one.id for one in found], limit))
+        return KeysOut(
+            items=[KeyOut.of(key) for key in found[:limit]], next=_next_cursor([one.id for one in found], limit)
+        )
 
     def create(self, request: Request, response: Response, body: KeyBody) -> NewKeyOut:
         """Make a key; it is seen this once."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        _may_grant(caller, frozenset(body.permissions))
-        lasts = None if body.days is None else timedelta(days=body.days)
-        key, kept = in_time(
+        _require_grantable(caller, frozenset(body.permissions))
+        lifetime = None if body.days is None else timedelta(days=body.days)
+        key, kept = errors_as_problems(
             lambda: api_keys.create_key(
-                self._store, body.name, body.permissions, tenant=caller.tenant, actor=caller.actor, lasts=lasts
+                self._store, body.name, body.permissions, tenant=caller.tenant, actor=caller.actor, lasts=lifetime
             )
         )
         response.headers["location"] = f"/v1/keys/{kept.id}"
@@ -382,7 +381,7 @@ class _Keys:
     def get(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> KeyOut:
         """What is kept of a key."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        found = api_keys.get_key(self._store, _id(id_, "key"), caller.tenant)
+        found = api_keys.get_key(self._store, _require_id(id_, "key"), caller.tenant)
         if found is None:
             raise unknown("key")
         return KeyOut.of(found)
@@ -390,11 +389,11 @@ class _Keys:
     def rotate(self, request: Request, body: RotateBody, id_: Annotated[str, Path(alias="id")]) -> NewKeyOut:
         """Make a key in place of one, which stays good for a while."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        old = api_keys.get_key(self._store, _id(id_, "key"), caller.tenant)
+        old = api_keys.get_key(self._store, _require_id(id_, "key"), caller.tenant)
         if old is None:
             raise unknown("key")
-        _may_grant(caller, frozenset(old.permissions))
-        found = in_time(
+        _require_grantable(caller, frozenset(old.permissions))
+        found = errors_as_problems(
             lambda: api_keys.rotate_key(
                 self._store, old.id, caller.tenant, actor=caller.actor, overlap=timedelta(hours=body.hours)
             )
@@ -406,12 +405,12 @@ class _Keys:
     def revoke(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
         """End a key at once, in every process."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        if not api_keys.revoke_key(self._store, _id(id_, "key"), caller.tenant, actor=caller.actor):
+        if not api_keys.revoke_key(self._store, _require_id(id_, "key"), caller.tenant, actor=caller.actor):
             raise unknown("key")
         return Response(status_code=204)
 
 
-def _key_routes(router: APIRouter, routes: _Keys) -> None:
+def _key_routes(router: APIRouter, routes: _KeyRoutes) -> None:
     router.get("/v1/keys", responses=documented(401, 403, 422, 429, 503))(routes.all_keys)
     router.post("/v1/keys", status_code=201, responses=documented(401, 403, 413, 422, 429, 503))(routes.create)
     router.get("/v1/keys/{id}", responses=documented(401, 403, 404, 422, 429, 503))(routes.get)
@@ -424,7 +423,7 @@ def _key_routes(router: APIRouter, routes: _Keys) -> None:
 # Sessions
 
 
-class _Sessions:
+class _SessionRoutes:
     def __init__(self, services: Services) -> None:
         self._store = services.store
 
@@ -436,37 +435,41 @@ class _Sessions:
         user = None if everyone else caller.id or "-"
         found = access_sessions.list_sessions(self._store, caller.tenant, user=user, after=cursor, limit=limit + 1)
         items = [SessionOut.of(session, caller.session) for session in found[:limit]]
-        return SessionsOut(items=items, next=_next([one.id for one in found], limit))
+        return SessionsOut(items=items, next=_next_cursor([one.id for one in found], limit))
 
     def end(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
         """End a session at once, in every process: one's own, or as an administrator any of the tenant."""
         caller = caller_of(request.scope)
         user = None if caller.may(Permission.ADMINISTER) else caller.id or "-"
         done = access_sessions.end_session(
-            self._store, _id(id_, "session"), caller.tenant, actor=caller.actor, user=user
+            self._store, _require_id(id_, "session"), caller.tenant, actor=caller.actor, user=user
         )
         if not done:
             raise unknown("session")
         return Response(status_code=204)
 
 
-def _session_routes(router: APIRouter, routes: _Sessions) -> None:
+def _session_routes(router: APIRouter, routes: _SessionRoutes) -> None:
     router.get("/v1/sessions", responses=documented(401, 403, 422, 429, 503))(routes.all_sessions)
     router.delete("/v1/sessions/{id}", status_code=204, responses=documented(401, 403, 404, 422, 429, 503))(routes.end)
 
 
-def _id(text: str, what: str) -> str:
-    """An id that could be one: databases refuse some texts in ways of their own."""
+def _require_id(text: str, what: str) -> str:
+    """An id of valid form: databases refuse some texts in ways of their own.
+
+    Raises:
+        ProblemError: it has no valid form: 404, as for an unknown one.
+    """
     if not _ID.fullmatch(text):
         raise unknown(what)
     return text
 
 
-def _next(ids: Sequence[str], limit: int) -> str | None:
+def _next_cursor(ids: Sequence[str], limit: int) -> str | None:
     return ids[limit - 1] if len(ids) > limit else None
 
 
-def _version(if_match: str | None) -> int:
+def _version_of(if_match: str | None) -> int:
     if if_match is None:
         raise ProblemError(
             428, "expected the ETag of the user in if-match", code="version.needed", todo="Read the user first."

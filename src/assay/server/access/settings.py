@@ -1,4 +1,4 @@
-"""What an operator may set of access."""
+"""The settings of access."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -8,23 +8,23 @@ from urllib.parse import urlsplit
 
 from assay.errors import PolicyError
 
-_WORDS: Final = ("public_url",)
-_LISTS: Final = ("proxies",)
+_TEXT_SETTINGS: Final = ("public_url",)
+_LIST_SETTINGS: Final = ("proxies",)
 
 
 @dataclass(frozen=True, slots=True)
 class AccessSettings:
-    """How sessions end, how much a caller may ask, and what is in front of the server.
+    """When sessions end, how often a caller may ask, and what is in front of the server.
 
-    Rates are of one worker process; `rate` is what comes back in a second, `burst` what may come at once.
+    Rates count in one worker process: `rate` is requests a second in the long run, `burst` requests at once.
     """
 
     idle_minutes: float = 60.0
-    """After so long without a request a session of the console ends."""
+    """Minutes without a request after which a session of the console ends."""
     session_hours: float = 12.0
-    """After so long it ends in any case."""
+    """Hours after which it ends in any case."""
     token_hours: float = 24.0
-    """For how long a token to set a password again is good."""
+    """Hours for which a token to reset a password is valid."""
     key_rate: float = 1_000.0
     key_burst: float = 2_000.0
     """Requests with one API key."""
@@ -33,19 +33,19 @@ class AccessSettings:
     """Requests of one person."""
     stranger_rate: float = 1.0
     stranger_burst: float = 60.0
-    """Requests of one address whose key or session is not good."""
+    """Requests of one address with an invalid key or session."""
     sign_in_rate: float = 0.2
     sign_in_burst: float = 20.0
-    """Tries of one address to sign in."""
+    """Attempts of one address to sign in."""
     proxies: tuple[str, ...] = ()
-    """Networks whose `x-forwarded-for` and `x-forwarded-proto` are believed, such as `10.0.0.0/8`."""
+    """Networks whose `x-forwarded-for` and `x-forwarded-proto` are trusted, such as `10.0.0.0/8`."""
     public_url: str | None = None
     """Where people find the server, such as `https://assay.example.com`, where it is behind a proxy."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.name in (*_WORDS, *_LISTS):
+            if one.name in (*_TEXT_SETTINGS, *_LIST_SETTINGS):
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
                 raise PolicyError(f"the access setting {one.name} is a number above 0, got {value!r}")
@@ -61,20 +61,20 @@ class AccessSettings:
         return tuple(_network(network) for network in self.proxies)
 
 
-def access_settings(given: Mapping[str, Any]) -> AccessSettings:
+def access_settings(section: Mapping[str, Any]) -> AccessSettings:
     """The settings of the section `access` of a gateway file.
 
     Raises:
         PolicyError: a setting is unknown, or is not what it should be.
     """
     known = {one.name for one in fields(AccessSettings)}
-    unknown = sorted(set(given) - known)
+    unknown = sorted(set(section) - known)
     if unknown:
         raise PolicyError(f"the access settings are {', '.join(sorted(known))}; got {', '.join(unknown)}")
-    proxies = given.get("proxies") or ()
+    proxies = section.get("proxies") or ()
     if isinstance(proxies, str):
         proxies = (proxies,)
-    return AccessSettings(**{**given, "proxies": tuple(str(one) for one in proxies)})
+    return AccessSettings(**{**section, "proxies": tuple(str(one) for one in proxies)})
 
 
 def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:

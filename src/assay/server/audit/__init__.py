@@ -1,1 +1,1 @@
-"""The REST routes of the audit log, and the timers that sign it and apply the rules of retention."""
+"""The REST routes of the audit log, replays of checks, and the timers that sign the log and apply retention."""

@@ -1,8 +1,8 @@
-"""A recorded check is run again: to compare the decision, or to have another guard look at what was recorded.
+"""Replays of recorded checks: to compare the decision, or to have another guard decide on what was recorded.
 
-An honest record is never accused. What cannot be run again as it was is refused with the reason: completions of chat
-models that took part and were not recorded, another verifier than the one that is installed, another reading of the
-policy. "Another decision" is said only where all that the decision hung on is the same.
+An honest record is never accused. A check that cannot be repeated exactly is refused with the reason: completions of
+chat models that were not recorded, a verifier other than the one that is installed, a policy that this version reads
+differently. "Another decision" is reported only where everything that the decision depends on is the same.
 """
 
 import json
@@ -17,14 +17,13 @@ from assay.schema import Evidence, HallucinationReport, Identity
 
 if TYPE_CHECKING:
     from assay.guard import Guard
-    from assay.knowledge import RecordedKnowledge
     from assay.models.chat import Budget, Replayed
 
 GuardOf = Callable[..., "Guard"]
-"""Makes a guard for a policy, with a chat model and a budget where a recorded one is asked again."""
+"""Creates a guard for a policy, with a chat model and a budget where recorded completions are replayed."""
 
-_JUDGES: Final = ("judge", "judge_omissions")
-_GENERATED: Final = frozenset(
+_JUDGE_PURPOSES: Final = ("judge", "judge_omissions")
+_GENERATION_OPTIONS: Final = frozenset(
     {
         "ungrounded",
         "attempts",
@@ -37,7 +36,7 @@ _GENERATED: Final = frozenset(
 )
 """The options of `Guard.generate` that can be recorded."""
 
-_CHECK: Final = frozenset(
+_CHECK_OPTIONS: Final = frozenset(
     {
         "answer",
         "question",
@@ -52,7 +51,7 @@ _CHECK: Final = frozenset(
         "as_of",
     }
 )
-_RUN: Final = frozenset(
+_RUN_OPTIONS: Final = frozenset(
     {
         "run",
         "format",
@@ -71,7 +70,7 @@ _RUN: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What a check came to then and now."""
+    """The reports of a check when it was recorded and now."""
 
     then: HallucinationReport
     now: HallucinationReport
@@ -96,22 +95,22 @@ class Replay:
         return self.then.verifier.digest == self.now.verifier.digest
 
     def lines(self) -> list[str]:
-        """The comparison, for people."""
+        """The comparison as lines of text."""
         then, now = self.then, self.now
         lines = [f"then  {_decision(then)}", f"now   {_decision(now)}"]
         if not self.same_verifier:
             lines.append(f"the verifier is another: then {then.verifier.name}, now {now.verifier.name}")
         if not self.same_report:
-            moved = [
+            differences = [
                 f"claim {number}: {old.verdict.value} {_score(old.score)}, now {new.verdict.value} {_score(new.score)}"
                 for number, (old, new) in enumerate(zip(then.claims, now.claims, strict=False), start=1)
                 if (old.verdict, old.score) != (new.verdict, new.score)
             ]
             if len(then.claims) != len(now.claims):
-                moved.append(f"{len(then.claims)} claims, now {len(now.claims)}")
-            lines += moved or ["the reports differ in details only"]
-        said = "the same decision" if self.same_decision else "ANOTHER DECISION"
-        return [*lines, said + (", and the same report" if self.same_report else "")]
+                differences.append(f"{len(then.claims)} claims, now {len(now.claims)}")
+            lines += differences or ["the reports differ in details only"]
+        outcome = "the same decision" if self.same_decision else "ANOTHER DECISION"
+        return [*lines, outcome + (", and the same report" if self.same_report else "")]
 
 
 def _decision(report: HallucinationReport) -> str:
@@ -126,7 +125,7 @@ def content_of_bundle(lines: Sequence[str]) -> dict[str, Any]:
     """The content in a bundle of one run; verify the bundle first.
 
     Raises:
-        InputError: it holds none.
+        InputError: the bundle has no content, or it cannot be read.
     """
     for line in lines:
         if line.startswith('{"content":'):
@@ -143,76 +142,73 @@ def replay(
     """Run a recorded check again.
 
     Args:
-        content: what a bundle has of the run (`assay.store.audit.export`).
-        guard_of: makes a guard for a policy, with the options given.
+        content: the content of the run in a bundle (`assay.store.audit.export`).
+        guard_of: creates a guard for a policy, with the options given.
         policy: a policy in place of the one that decided.
-        other_verifier: whether another verifier than the one that judged may judge now: to see what it would say.
+        other_verifier: whether a verifier other than the recorded one may judge, to see what it would decide.
 
     Raises:
-        InputError: the content cannot be read, or the check cannot be run again as it was; the message says why.
+        InputError: the content cannot be read, or the check cannot be repeated as it was; the message says why.
     """
     try:
         then = HallucinationReport.model_validate({**json.loads(content["report"]), "timing": {"total_ms": 0.0}})
-        given = json.loads(content["asked"])
-        evidence = _evidence(given["evidence"], content["evidence"])
-        asked = dict(given["asked"])
+        recorded = json.loads(content["asked"])
+        evidence = _read_evidence(recorded["evidence"], content["evidence"])
+        asked = dict(recorded["asked"])
         decided = None if content["policy"] is None else Policy.model_validate_json(content["policy"])
         tape = None if content.get("tape") is None else dict(json.loads(content["tape"]))
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"expected the content of a recorded run, but it cannot be read: {error}") from error
-    chosen = policy or decided
-    if chosen is None:
+    in_force = policy or decided
+    if in_force is None:
         raise InputError("expected the policy that decided, and it was not recorded; name one with --policy")
-    if policy is None and chosen.digest != then.policy.digest:
+    if policy is None and in_force.digest != then.policy.digest:
         raise InputError("expected the policy that decided; this version of assay reads the recorded one otherwise")
-    took_part = heard_in(then)
-    # Another policy may ask nobody.
+    models = chat_models_in(then)
+    # Another policy may ask no chat model and no source.
     knowledge = None if tape is None else tape.pop("knowledge", None)
     if tape is not None and "model" not in tape:
         tape = None
     if knowledge is None and then.knowledge is not None and then.knowledge.chosen and policy is None:
         raise InputError("it cannot be replayed without what sources of knowledge said: it is not recorded")
-    if took_part and tape is None and (policy is None or _wants_model(policy) or then.generation is not None):
-        raise InputError(
-            f"it cannot be replayed without the completions of {_listed(took_part)}: they are not recorded"
-        )
+    if models and tape is None and (policy is None or _needs_model(policy) or then.generation is not None):
+        raise InputError(f"it cannot be replayed without the completions of {_listed(models)}: they are not recorded")
     if tape is None and then.judge is not None and then.judge.model is not None:
-        # There was a model at hand, and nothing to ask it.
+        # A model was configured, and nothing was asked of it.
         tape = {"form": 1, "model": then.judge.model, "digest": "", "answers": []}
-    model = None if tape is None else _replayed(tape)
-    # Every budget that was used up is on the tape.
-    # Nobody is asked again: what sources said then is said again.
-    sources = {} if knowledge is None else {"knowledge": _recorded(knowledge)}
-    guard = guard_of(chosen, **({} if model is None else {"llm": model, "budget": _unbounded()}), **sources)
+    model = None if tape is None else _replayed_model(tape)
+    # No budget is needed: the tape has every budget that was used up. Recorded answers of sources are replayed too.
+    sources = {} if knowledge is None else {"knowledge": _recorded_sources(knowledge)}
+    guard = guard_of(in_force, **({} if model is None else {"llm": model, "budget": _unbounded()}), **sources)
     if not other_verifier and guard.verifier.digest != then.verifier.digest:
-        raise InputError(_other_verifier(then.verifier, guard.verifier))
+        raise InputError(_verifier_differs(then.verifier, guard.verifier))
     try:
-        now = _again(guard, asked, evidence)
+        now = _check_recorded(guard, asked, evidence)
     except InputError as error:
         if model is None or not model.missing:
             raise
-        raise InputError(_off_the_tape(took_part)) from error
+        raise InputError(_tape_differs(models)) from error
     if model is not None and (model.missing or (policy is None and model.left)):
-        raise InputError(_off_the_tape(took_part))
+        raise InputError(_tape_differs(models))
     return Replay(then, now)
 
 
 def check_again(content: Mapping[str, Any], guard: "Guard") -> HallucinationReport:
-    """What another guard says of what was recorded, whoever took part then.
+    """The report of another guard on a recorded output, whichever models took part in the recorded check.
 
-    A text that was generated is not generated again: what came of it is checked.
+    A generated text is not generated again: the recorded text is checked.
 
     Args:
-        content: what a bundle has of the run.
-        guard: what checks; where it has a chat model, that is asked again.
+        content: the content of the run in a bundle.
+        guard: the guard; its chat model, where it has one, is asked anew.
 
     Raises:
         InputError: the content cannot be read, or the check cannot be made again.
     """
     try:
-        given = json.loads(content["asked"])
-        evidence = _evidence(given["evidence"], content["evidence"])
-        asked = dict(given["asked"])
+        recorded = json.loads(content["asked"])
+        evidence = _read_evidence(recorded["evidence"], content["evidence"])
+        asked = dict(recorded["asked"])
         output = json.loads(content["report"])["output"]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"expected the content of a recorded run, but it cannot be read: {error}") from error
@@ -221,16 +217,16 @@ def check_again(content: Mapping[str, Any], guard: "Guard") -> HallucinationRepo
         asked["answer"] = output
     if "calls" in asked:
         raise InputError("expected a text that was checked, and this is a record of calls")
-    return _again(guard, asked, evidence)
+    return _check_recorded(guard, asked, evidence)
 
 
-def heard_in(report: HallucinationReport) -> tuple[str, ...]:
-    """Who of chat models took part in a check, so that it cannot be run again without what they said.
+def chat_models_in(report: HallucinationReport) -> tuple[str, ...]:
+    """The chat models that took part in a check, so that a replay needs their completions.
 
-    Models that wrote or revised the text are not among them where only the text was checked: it is recorded.
+    Models that wrote or revised the text are not among them where only the text was checked: the text is recorded.
     """
     found = []
-    judged = {one.purpose: one.model for one in report.spending if one.requests and one.purpose in _JUDGES}
+    judged = {one.purpose: one.model for one in report.spending if one.requests and one.purpose in _JUDGE_PURPOSES}
     if report.judge is not None and report.judge.model is not None and (report.judge.chosen or judged):
         found.append(f"the judge ({report.judge.model})")
     elif judged:
@@ -242,19 +238,19 @@ def heard_in(report: HallucinationReport) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _replayed(tape: Mapping[str, Any]) -> "Replayed":
+def _replayed_model(tape: Mapping[str, Any]) -> "Replayed":
     from assay.models.chat import Replayed
 
     return Replayed(tape)
 
 
-def _recorded(tape: Mapping[str, Any]) -> "RecordedKnowledge":
+def _recorded_sources(tape: Mapping[str, Any]) -> "Recorded":
     from assay.knowledge import RecordedKnowledge
 
     return RecordedKnowledge(tape)
 
 
-def _wants_model(policy: Policy) -> bool:
+def _needs_model(policy: Policy) -> bool:
     from assay.guard.check import wants_model
 
     return wants_model(policy)
@@ -270,7 +266,7 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(names)
 
 
-def _other_verifier(then: Identity, now: Identity) -> str:
+def _verifier_differs(then: Identity, now: Identity) -> str:
     named = "" if then.name == now.name else f" ({then.name} then, {now.name} now)"
     return (
         f"it cannot be replayed by another verifier than the one that judged: its weights, combination, rules or "
@@ -279,30 +275,30 @@ def _other_verifier(then: Identity, now: Identity) -> str:
     )
 
 
-def _off_the_tape(took_part: Sequence[str]) -> str:
+def _tape_differs(models: Sequence[str]) -> str:
     return (
-        f"it cannot be replayed without further completions of {_listed(took_part) or 'the chat model'}: what is "
+        f"it cannot be replayed without further completions of {_listed(models) or 'the chat model'}: what is "
         "asked now is not what was asked when it was recorded, under other settings or another version"
     )
 
 
-def _evidence(pairs: Sequence[Sequence[str]], texts: Sequence[str]) -> tuple[Evidence, ...]:
+def _read_evidence(pairs: Sequence[Sequence[str]], texts: Sequence[str]) -> tuple[Evidence, ...]:
     digests = list(dict.fromkeys(digest for _, digest in pairs))
     contents = dict(zip(digests, map(json.loads, texts), strict=True))
     return tuple(Evidence.model_validate({"id": name, **contents[digest]}) for name, digest in pairs)
 
 
-def _again(guard: "Guard", asked: dict[str, Any], evidence: tuple[Evidence, ...]) -> HallucinationReport:
+def _check_recorded(guard: "Guard", asked: dict[str, Any], evidence: tuple[Evidence, ...]) -> HallucinationReport:
     if "unchecked" in asked:
         raise InputError("it cannot be replayed: nothing could be checked then, and what came is not recorded")
     if "generate" in asked:
-        return _generated(guard, asked, evidence)
+        return _generate_recorded(guard, asked, evidence)
     if "calls" in asked:
         from assay.wire import calls_again
 
         return calls_again(guard, asked)
     whole = "run" in asked
-    unknown = sorted(set(asked) - (_RUN if whole else _CHECK))
+    unknown = sorted(set(asked) - (_RUN_OPTIONS if whole else _CHECK_OPTIONS))
     if unknown:
         raise InputError(f"the check was given what cannot be given again: {', '.join(unknown)}")
     if not whole:
@@ -315,11 +311,11 @@ def _again(guard: "Guard", asked: dict[str, Any], evidence: tuple[Evidence, ...]
     return guard.check_run(asked.pop("run"), evidence=evidence, **asked)
 
 
-def _generated(guard: "Guard", asked: dict[str, Any], evidence: tuple[Evidence, ...]) -> HallucinationReport:
-    """The answer to a question that was generated, generated again out of what was said then."""
-    how = asked.pop("generate")
+def _generate_recorded(guard: "Guard", asked: dict[str, Any], evidence: tuple[Evidence, ...]) -> HallucinationReport:
+    """A generated answer, generated again from the recorded completions."""
+    options = asked.pop("generate")
     question = asked.pop("question", None)
-    unknown = sorted((set(asked) - _CHECK) | (set(how) - _GENERATED))
+    unknown = sorted((set(asked) - _CHECK_OPTIONS) | (set(options) - _GENERATION_OPTIONS))
     if unknown or not isinstance(question, str):
         raise InputError(f"the generation was given what cannot be given again: {', '.join(unknown) or 'no question'}")
-    return guard.generate(question, evidence, **how, **asked)
+    return guard.generate(question, evidence, **options, **asked)

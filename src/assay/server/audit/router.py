@@ -18,7 +18,6 @@ from assay.schema import Permission
 from assay.server.http.downloads import download
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.reports.bodies import Body, EntriesOut, EntryOut, Limit, Out
-from assay.server.reports.router import report_id_or_404
 from assay.server.services import Services, allowed
 from assay.store.audit import (
     FindingCode,
@@ -45,8 +44,8 @@ MOST_NOTES: Final = 100
 """Checkpoints that a log is checked against in one request."""
 LONGEST_NOTE: Final = 100_000
 """Characters of one of them."""
-MOST_LEFT: Final = 16
-"""Tenants of which a process keeps what their last verification left: some bytes for each of their runs."""
+MOST_REMEMBERED: Final = 16
+"""Tenants for which a process remembers the last clean verification: some bytes for each of their runs."""
 
 Index = Annotated[int, Query(ge=0, le=LARGEST)]
 
@@ -158,39 +157,41 @@ class VerificationOut(Out):
 
 def make_audit_router(services: Services) -> APIRouter:
     """The routes over the store of a server."""
-    router, routes = APIRouter(tags=["audit"]), _Audit(services)
-    plain, seen = documented(401, 403, 422, 429, 503), documented(401, 403, 404, 409, 422, 429, 503)
-    router.get("/v1/audit", responses=plain)(routes.log)
-    router.get("/v1/audit/entries", responses=plain)(routes.entries)
-    router.get("/v1/audit/checkpoint", responses=seen)(routes.checkpoint)
-    router.get("/v1/audit/checkpoints", responses=plain)(routes.checkpoints)
+    router, routes = APIRouter(tags=["audit"]), _AuditRoutes(services)
+    list_errors, read_errors = documented(401, 403, 422, 429, 503), documented(401, 403, 404, 409, 422, 429, 503)
+    router.get("/v1/audit", responses=list_errors)(routes.log)
+    router.get("/v1/audit/entries", responses=list_errors)(routes.entries)
+    router.get("/v1/audit/checkpoint", responses=read_errors)(routes.checkpoint)
+    router.get("/v1/audit/checkpoints", responses=list_errors)(routes.checkpoints)
     router.post("/v1/audit/checkpoints", status_code=201, responses=documented(401, 403, 409, 422, 429, 503))(
         routes.sign
     )
     router.post("/v1/audit/verify", responses=documented(401, 403, 409, 422, 429, 503))(routes.verify)
-    router.get("/v1/audit/proof", responses=seen)(routes.proof)
-    router.get("/v1/audit/consistency", responses=seen)(routes.growth)
+    router.get("/v1/audit/proof", responses=read_errors)(routes.proof)
+    router.get("/v1/audit/consistency", responses=read_errors)(routes.growth)
     bundle: dict[int | str, dict[str, Any]] = {
         200: {"description": "JSON Lines.", "content": {"application/jsonl": {"schema": {"type": "string"}}}}
     }
-    router.get("/v1/audit/export", responses={**bundle, **seen}, response_class=StreamingResponse)(routes.export)
+    router.get("/v1/audit/export", responses={**bundle, **read_errors}, response_class=StreamingResponse)(routes.export)
     return router
 
 
-class _Audit:
+class _AuditRoutes:
     def __init__(self, services: Services) -> None:
         self._store, self._keys = services.store, services.keys
         self._verifying = threading.Lock()
-        self._left: OrderedDict[str, VerificationState] = OrderedDict()
+        self._last_verified: OrderedDict[str, VerificationState] = OrderedDict()
 
-    def _leave(self, tenant: str, left: VerificationState | None) -> None:
-        """Keep what a verification left, in memory: nobody who can write the database can write it. Whoever holds the
-        lock calls it."""
-        if left is not None:
-            self._left[tenant] = left
-            self._left.move_to_end(tenant)
-            while len(self._left) > MOST_LEFT:
-                self._left.popitem(last=False)
+    def _remember_verified(self, tenant: str, verified: VerificationState | None) -> None:
+        """Remember a clean verification, in memory, where nobody who can write to the database can change it.
+
+        The caller holds the lock `_verifying`.
+        """
+        if verified is not None:
+            self._last_verified[tenant] = verified
+            self._last_verified.move_to_end(tenant)
+            while len(self._last_verified) > MOST_REMEMBERED:
+                self._last_verified.popitem(last=False)
 
     def log(self, request: Request) -> LogOut:
         """How far the log has come, how much of it is signed, and with which keys."""
@@ -223,7 +224,7 @@ class _Audit:
             found = list_checkpoints(connection, caller.tenant, None, 1)
         if not found:
             raise unknown("checkpoint: none was made yet")
-        return _checkpoint(found[0])
+        return _checkpoint_out(found[0])
 
     def checkpoints(
         self, request: Request, before: Annotated[int | None, Query(ge=0, le=LARGEST)] = None, limit: Limit = 50
@@ -233,18 +234,18 @@ class _Audit:
         with self._store.reading(caller.tenant) as connection:
             found = list_checkpoints(connection, caller.tenant, before, limit + 1)
         following = found[limit - 1].size if len(found) > limit else None
-        return CheckpointsOut(items=[_checkpoint(one) for one in found[:limit]], next=following)
+        return CheckpointsOut(items=[_checkpoint_out(one) for one in found[:limit]], next=following)
 
     def sign(self, request: Request) -> CheckpointOut:
         """Sign the log as it is now; where it has not grown, its last checkpoint is the answer."""
         caller = allowed(request.scope, Permission.AUDIT)
         if self._keys is None:
             raise _without_keys("this server has no key to sign with")
-        with _refusing():
+        with _errors_as_problems():
             note = make_checkpoint(self._store, self._keys, caller.tenant)
         size = read_checkpoint(note).size
         with self._store.reading(caller.tenant) as connection:
-            return _checkpoint(list_checkpoints(connection, caller.tenant, size + 1, 1)[0])
+            return _checkpoint_out(list_checkpoints(connection, caller.tenant, size + 1, 1)[0])
 
     def verify(self, request: Request, body: VerifyBody | None = None) -> VerificationOut:
         """Verify the log: every entry, the tree, its checkpoints and those given, and the content of the runs.
@@ -262,14 +263,14 @@ class _Audit:
                 headers={"retry-after": "10"},
             )
         try:
-            with self._store.reading(caller.tenant) as connection, _refusing():
+            with self._store.reading(caller.tenant) as connection, _errors_as_problems():
                 found = verify_log(connection, caller.tenant, self._keys.ring(), options.checkpoints)
                 if options.contents:
-                    since = self._left.get(caller.tenant) if options.since_last else None
-                    found, left = verify_contents_since(
+                    since = self._last_verified.get(caller.tenant) if options.since_last else None
+                    found, verified = verify_contents_since(
                         connection, caller.tenant, found, since, leaves=options.since_last
                     )
-                    self._leave(caller.tenant, left)
+                    self._remember_verified(caller.tenant, verified)
         finally:
             self._verifying.release()
         return VerificationOut(
@@ -299,10 +300,10 @@ class _Audit:
                 422, "expected either an entry or a report", code="input.invalid", todo="Name one of them."
             )
         with self._store.reading(caller.tenant) as connection:
-            index = _decision(connection, caller.tenant, report) if report is not None else entry or 0
+            index = _index_of_decision(connection, caller.tenant, report) if report is not None else entry or 0
             if entry is not None and not read_log(connection, caller.tenant, entry, 1):
                 raise unknown("entry")
-            with _refusing():
+            with _errors_as_problems():
                 proof = prove_entry(connection, caller.tenant, index)
         data = read_entry_data(proof.data)
         return ProofOut(
@@ -329,7 +330,7 @@ class _Audit:
                     code="input.invalid",
                     todo="Name the size of an older checkpoint.",
                 )
-            with _refusing():
+            with _errors_as_problems():
                 proof = prove_growth(connection, caller.tenant, old, found[0].note)
         hashes = proof.partition("\n\n")[0].split("\n")[1:]
         return GrowthOut(old=old, size=found[0].size, hashes=hashes, proof=proof, checkpoint=found[0].note)
@@ -349,31 +350,35 @@ class _Audit:
         caller = allowed(request.scope, Permission.AUDIT)
         if report is not None:
             with self._store.reading(caller.tenant) as connection:
-                _decision(connection, caller.tenant, report)
-        signed = None if partial else self._signed(caller.tenant)
+                _index_of_decision(connection, caller.tenant, report)
+        signed = None if partial else self._sign_all(caller.tenant)
         name = f"assay-{report or 'log'}.jsonl"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
-        with _refusing(), self._store.reading(caller.tenant) as connection:
+        with _errors_as_problems(), self._store.reading(caller.tenant) as connection:
             if report is not None:
                 lines = export_run(connection, caller.tenant, report, signed, partial=partial)
             else:
                 lines = export_log(connection, caller.tenant, signed, partial=partial)
             return download(lines, "application/jsonl", headers)
 
-    def _signed(self, tenant: str) -> str:
+    def _sign_all(self, tenant: str) -> str:
         """A checkpoint of all of a log."""
         if self._keys is None:
             raise _without_keys(
                 "an export begins with a signature over all of the log, and this server has no key to sign with",
                 " Or ask for what was signed before with ?partial=true.",
             )
-        with _refusing():
+        with _errors_as_problems():
             return make_checkpoint(self._store, self._keys, tenant)
 
 
-def _decision(connection: Connection, tenant: str, report: str) -> int:
-    """The index of the entry of a report's decision."""
-    found = entries_of(connection, tenant, report_id_or_404(report))
+def _index_of_decision(connection: Connection, tenant: str, report: str) -> int:
+    """The index of the log entry with a report's decision.
+
+    Raises:
+        ProblemError: there is no such report: 404.
+    """
+    found = entries_of(connection, tenant, known_id(report))
     if not found:
         raise unknown("report")
     return found[0][0]
@@ -385,8 +390,8 @@ def _without_keys(why: str, more: str = "") -> ProblemError:
 
 
 @contextmanager
-def _refusing() -> Iterator[None]:
-    """What the log cannot give now, or no longer, is told as such."""
+def _errors_as_problems() -> Iterator[None]:
+    """Errors of the log and of its keys become problem documents (409)."""
     try:
         yield
     except (AuditError, ReceiptError) as error:
@@ -395,7 +400,7 @@ def _refusing() -> Iterator[None]:
         ) from error
 
 
-def _checkpoint(signed: StoredCheckpoint) -> CheckpointOut:
+def _checkpoint_out(signed: StoredCheckpoint) -> CheckpointOut:
     stated = read_checkpoint(signed.note)
     return CheckpointOut(
         origin=stated.origin,

@@ -1,4 +1,4 @@
-"""What the server is told of its audit log: how often it is signed, where to, and when rules are applied."""
+"""The settings of the audit log: how often it is signed, where checkpoints go, and when retention is applied."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ class Witness:
     url: str
     """Its submission prefix."""
     key: str | None = None
-    """Its key as a vkey; without it, what it answers is kept unverified."""
+    """Its key as a vkey; without one, its signatures are stored unverified."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +43,34 @@ class AuditSettings:
                 raise PolicyError(f"a witness has an address such as https://witness.example.com, got {witness.url!r}")
 
 
-def audit_settings(given: Mapping[str, Any]) -> AuditSettings:
+def audit_settings(section: Mapping[str, Any]) -> AuditSettings:
     """The section `audit` of a gateway file.
 
     Raises:
-        PolicyError: a setting is unknown, or is not what it should be.
+        PolicyError: a setting is unknown or invalid.
 
     >>> audit_settings({"checkpoint_minutes": 5, "anchors": ["/worm/assay.txt"]}).anchors[0].name
     'assay.txt'
     """
     known = [one.name for one in fields(AuditSettings)]
-    unknown = sorted(set(given) - set(known))
+    unknown = sorted(set(section) - set(known))
     if unknown:
         raise PolicyError(f"the section audit has the settings {', '.join(known)}; got {', '.join(unknown)}")
-    said = dict(given)
-    if "anchors" in said:
-        said["anchors"] = tuple(Path(_text(one, "an anchor")) for one in _list(said["anchors"], "anchors"))
-    if "witnesses" in said:
-        said["witnesses"] = tuple(_witness(one) for one in _list(said["witnesses"], "witnesses"))
-    return AuditSettings(**said)
+    values = dict(section)
+    if "anchors" in values:
+        values["anchors"] = tuple(Path(_text(one, "an anchor")) for one in _list(values["anchors"], "anchors"))
+    if "witnesses" in values:
+        values["witnesses"] = tuple(_witness(one) for one in _list(values["witnesses"], "witnesses"))
+    return AuditSettings(**values)
 
 
-def _witness(given: object) -> Witness:
-    if isinstance(given, str):
-        return Witness(given)
-    if not isinstance(given, Mapping) or not set(given) <= {"url", "key"} or "url" not in given:
-        raise PolicyError(f"a witness has a url, and may have a key; got {given!r}")
-    key = given.get("key")
-    return Witness(_text(given["url"], "the url of a witness"), None if key is None else _text(key, "its key"))
+def _witness(value: object) -> Witness:
+    if isinstance(value, str):
+        return Witness(value)
+    if not isinstance(value, Mapping) or not set(value) <= {"url", "key"} or "url" not in value:
+        raise PolicyError(f"a witness has a url, and may have a key; got {value!r}")
+    key = value.get("key")
+    return Witness(_text(value["url"], "the url of a witness"), None if key is None else _text(key, "its key"))
 
 
 def _list(value: object, what: str) -> Sequence[Any]:

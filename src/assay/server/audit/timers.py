@@ -1,13 +1,14 @@
-"""What a server does for its logs by itself: it signs them, takes the checkpoints out of the host, applies retention.
+"""Timed work on the audit logs: signing them, publishing checkpoints outside the host, applying retention.
 
-Of several worker processes over one database one does each of it (`assay.store.db.leases`). What fails is told to the
-operator and tried again at the next turn: a witness that is away for an hour stops nothing.
+Of several processes over one database one does each job, under a lease (`assay.store.db.leases`). What fails is logged
+and tried again at the next turn: a witness that is away for an hour stops nothing.
 """
 
 import asyncio
 import logging
 import secrets
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,16 +23,16 @@ from assay.store.db import Store, audit_anchors, audit_logs, take_lease
 from assay.store.records import DEFAULT_TENANT, apply_rules, tenants_with_rules
 from assay.store.redteam import apply_rules_to_conversations
 
-SHARE: Final = 0.9
-"""The share of the time between two turns for which a turn is held: a process that vanished is not missed for long."""
-SIGNING: Final = "checkpoint"
-KEEPING: Final = "retention"
+LEASE_SHARE: Final = 0.9
+"""The duration of a lease as a share of the time between two turns, so that a dead process is replaced soon."""
+SIGNING_LEASE: Final = "checkpoint"
+RETENTION_LEASE: Final = "retention"
 
 _log = logging.getLogger("assay.server")
 
 
 async def sign_logs(services: Services) -> None:
-    """Signs the logs of all tenants now and then, and once more when the server stops."""
+    """Sign the logs of all tenants every `audit.checkpoint_minutes`, and once more when the server stops."""
     keys, settings = services.keys, services.settings.audit
     if keys is None:
         _log.warning("the audit log is not signed: there are no keys; name their folder in ASSAY_RECEIPT_KEYS")
@@ -42,26 +43,26 @@ async def sign_logs(services: Services) -> None:
     def work() -> None:
         sign_all(services.store, keys, settings, holder, every)
 
-    await _repeated(work, every, last=True)
+    await _repeat(work, every, last=True)
 
 
-async def keep_rules(services: Services) -> None:
-    """Applies the rules of retention of all tenants now and then."""
+async def apply_retention(services: Services) -> None:
+    """Apply the retention rules of all tenants every `audit.retention_minutes`."""
     holder, every = secrets.token_hex(8), services.settings.audit.retention_minutes * 60
-    await _repeated(lambda: erase_all(services.store, holder, every), every, last=False)
+    await _repeat(lambda: apply_all_rules(services.store, holder, every), every, last=False)
 
 
-async def _repeated(work: Callable[[], None], every: float, *, last: bool) -> None:
+async def _repeat(work: Callable[[], None], every: float, *, last: bool) -> None:
     try:
         while True:
-            await asyncio.to_thread(_logging_errors, work)
+            await asyncio.to_thread(_run_or_log, work)
             await asyncio.sleep(every)
     finally:
         if last:
-            await asyncio.to_thread(_logging_errors, work)
+            await asyncio.to_thread(_run_or_log, work)
 
 
-def _logging_errors(work: Callable[[], None]) -> None:
+def _run_or_log(work: Callable[[], None]) -> None:
     try:
         work()
     except AssayError:
@@ -69,39 +70,39 @@ def _logging_errors(work: Callable[[], None]) -> None:
 
 
 def sign_all(store: Store, keys: Keys, settings: AuditSettings, holder: str, every: float) -> None:
-    """Sign the log of each tenant, if it is this holder's turn, and take the checkpoints out of the host.
+    """Sign the log of each tenant whose lease this holder gets, and publish the checkpoints.
 
     Args:
         store: the store.
-        keys: what signs.
-        settings: where checkpoints are taken to.
-        holder: whose turn it has to be.
+        keys: the signing keys.
+        settings: where checkpoints are published.
+        holder: the name of this process in leases.
         every: seconds between two turns.
     """
     with store.reading_across() as connection:
         grown = connection.execute(select(audit_logs.c.tenant).where(audit_logs.c.size > 0)).scalars().all()
     for tenant in sorted(grown):
         try:
-            if take_lease(store, tenant, SIGNING, holder, every * SHARE):
-                take_out(store, tenant, make_checkpoint(store, keys, tenant), settings)
+            if take_lease(store, tenant, SIGNING_LEASE, holder, every * LEASE_SHARE):
+                publish_checkpoint(store, tenant, make_checkpoint(store, keys, tenant), settings)
         except AssayError:
             _log.exception("the log of the tenant %s could not be signed; verify it with `assay audit verify`", tenant)
 
 
-def take_out(store: Store, tenant: str, note: str, settings: AuditSettings) -> None:
-    """Take a checkpoint to every place that does not have it yet; a place that fails keeps it from no other."""
+def publish_checkpoint(store: Store, tenant: str, note: str, settings: AuditSettings) -> None:
+    """Publish a checkpoint at every anchor and witness that does not have it yet; a failure is logged and skipped."""
     size = read_checkpoint(note).size
     for path in settings.anchors:
         own = anchor_of(path, tenant)
-        if not _is_at(store, tenant, size, str(own)):
-            _tried(lambda own=own: anchor_in_file(store, tenant, note, own), str(own))  # type: ignore[misc]
+        if not _is_published_at(store, tenant, size, str(own)):
+            _publish_or_log(partial(anchor_in_file, store, tenant, note, own), str(own))
     for witness in settings.witnesses:
-        if not _is_at(store, tenant, size, witness.url):
+        if not _is_published_at(store, tenant, size, witness.url):
             key = None if witness.key is None else read_witness_key(witness.key)
-            _tried(lambda one=witness.url, key=key: anchor_at_witness(store, tenant, note, one, key), witness.url)  # type: ignore[misc]
+            _publish_or_log(partial(anchor_at_witness, store, tenant, note, witness.url, key), witness.url)
 
 
-def _is_at(store: Store, tenant: str, size: int, target: str) -> bool:
+def _is_published_at(store: Store, tenant: str, size: int, target: str) -> bool:
     table = audit_anchors.c
     with store.reading(tenant) as connection:
         found = connection.execute(
@@ -110,7 +111,7 @@ def _is_at(store: Store, tenant: str, size: int, target: str) -> bool:
     return found is not None
 
 
-def _tried(work: Callable[[], object], where: str) -> None:
+def _publish_or_log(work: Callable[[], object], where: str) -> None:
     try:
         work()
     except AssayError:
@@ -128,13 +129,13 @@ def anchor_of(path: Path, tenant: str) -> Path:
     return path if tenant == DEFAULT_TENANT else path.with_name(f"{path.stem}.{tenant}{path.suffix}")
 
 
-def erase_all(store: Store, holder: str, every: float) -> None:
-    """Apply the rules of each tenant, if it is this holder's turn."""
+def apply_all_rules(store: Store, holder: str, every: float) -> None:
+    """Apply the retention rules of each tenant whose lease this holder gets."""
     with store.reading_across() as connection:
         tenants = tenants_with_rules(connection)
     for tenant in tenants:
         try:
-            if not take_lease(store, tenant, KEEPING, holder, every * SHARE):
+            if not take_lease(store, tenant, RETENTION_LEASE, holder, every * LEASE_SHARE):
                 continue
             applied = apply_rules(store, tenant)
             if applied.content or applied.evidence:

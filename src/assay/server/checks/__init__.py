@@ -1,1 +1,1 @@
-"""Requests that ask for checks: what they say, and what a repeated one is answered."""
+"""The bodies of the check routes, and requests that are repeated under an idempotency key."""

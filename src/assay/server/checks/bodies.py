@@ -1,4 +1,4 @@
-"""What the check routes take and give: one output, one agent run, or several outputs in one request."""
+"""The bodies of the check routes: one output, one agent run, or several outputs in one request."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,11 +20,11 @@ def _number(value: object) -> object:
     return value
 
 
-def _said(stakes: Stakes | None) -> str:
-    """The stakes of a check; the route has put in what the operator set where a request names none.
+def _stakes_in_force(stakes: Stakes | None) -> str:
+    """The stakes of a check; the route fills in the operator's where a request names none.
 
     Raises:
-        ValueError: it has not.
+        ValueError: the route has not done so.
     """
     if stakes is None:
         raise ValueError("expected the stakes that are in force")
@@ -69,28 +69,29 @@ class CheckBody(BaseModel):
     """A name for the run; derived from the content by default."""
 
     def asked(self) -> dict[str, Any]:
-        """What the check is given beside its evidence, as it is recorded."""
+        """The options of the check, without its evidence, as they are recorded."""
         return {
-            "answer": self.answer, "question": self.question, "stakes": _said(self.stakes), "task": self.task,
-            "schema": self.schema_, "citations": self.citations, "claim_free": self.claim_free,
+            "answer": self.answer, "question": self.question, "stakes": _stakes_in_force(self.stakes),
+            "task": self.task, "schema": self.schema_, "citations": self.citations, "claim_free": self.claim_free,
             "revisions_failed": self.revisions_failed, "run_id": self.run_id,
             "structure": None if self.structure is None else self.structure.model_dump(mode="json"),
             "as_of": None if self.as_of is None else self.as_of.isoformat(),
         }  # fmt: skip
 
     def held_to(self) -> Structure | None:
-        """How a structured output is checked beside its schema, wherever the request says it.
+        """How a structured output is checked beside its schema, from `structure` or from the schema itself.
 
         Raises:
-            InputError: the schema carries something else in its place.
+            InputError: `x-assay` in the schema is no such structure.
         """
         return structure_of(CheckRequest("", schema=self.schema_, structure=self.structure))
 
     def request(self, evidence: Sequence[Evidence]) -> CheckRequest:
         """The check as the guard takes it."""
         return CheckRequest(
-            self.answer, evidence, self.question, _said(self.stakes), self.task, self.schema_, self.citations,
-            self.claim_free, self.revisions_failed, self.run_id, structure=self.structure, as_of=self.as_of,
+            self.answer, evidence, self.question, _stakes_in_force(self.stakes), self.task, self.schema_,
+            self.citations, self.claim_free, self.revisions_failed, self.run_id, structure=self.structure,
+            as_of=self.as_of,
         )  # fmt: skip
 
 
@@ -120,15 +121,15 @@ class RunBody(BaseModel):
     run_id: str | None = Field(default=None, min_length=1)
 
     def options(self, now: datetime) -> dict[str, Any]:
-        """What the guard takes beside the run and its evidence."""
+        """The options of `Guard.check_run`, without the run and its evidence."""
         return {
             "format": self.format, "tools": self.tools, "now": now, "sources": self.sources, "question": self.question,
-            "stakes": _said(self.stakes), "task": self.task, "claim_free": self.claim_free,
+            "stakes": _stakes_in_force(self.stakes), "task": self.task, "claim_free": self.claim_free,
             "revisions_failed": self.revisions_failed, "run_id": self.run_id,
         }  # fmt: skip
 
     def asked(self, now: datetime) -> dict[str, Any]:
-        """What the check is given beside its evidence, as it is recorded."""
+        """The options of the check, without its evidence, as they are recorded."""
         return {**self.options(now), "run": self.run, "now": now.isoformat()}
 
 

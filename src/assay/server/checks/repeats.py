@@ -1,9 +1,9 @@
-"""Repeated requests: what comes again under the same `Idempotency-Key` is answered with what was recorded.
+"""Requests that are repeated under the same `Idempotency-Key` get the answer that was recorded.
 
-As in the draft of the IETF (draft-ietf-httpapi-idempotency-key-header): the key belongs to its caller, for `KEPT_S`
-seconds from its first use on. The same request gives the answer that was recorded, another one under the same key is
-refused (422), and so is one whose first is still being answered (409). What was not recorded, because the check failed,
-is made when the request comes again.
+As in the IETF draft (draft-ietf-httpapi-idempotency-key-header), a key belongs to its caller, for `KEPT_S` seconds from
+its first use. The same request gets the recorded answer; another request under the key is refused (422), and so is a
+repetition while the first is still being answered (409). A check that failed, and so was not recorded, is made when the
+request is repeated.
 """
 
 import asyncio
@@ -33,15 +33,15 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded only where there is a database
 KEPT_S: Final = 24 * 3_600.0
 """Seconds for which a key is kept."""
 MOST_KEYS: Final = 100_000
-"""Checks that one caller may have kept under keys at once."""
-LOOKED_EVERY: Final = 64
-"""Checks of a caller between two looks at that bound: so far may each process overstep it."""
-FULL_S: Final = 60.0
-"""Seconds for which a caller that has no room is refused new keys, before it is looked again."""
+"""Checks that one caller may have under keys at once."""
+CHECKS_BETWEEN_COUNTS: Final = 64
+"""Checks of a caller between two counts of its keys: by so many may each process exceed `MOST_KEYS`."""
+FULL_REMEMBERED_S: Final = 60.0
+"""Seconds for which a caller at the bound is refused new keys before its keys are counted again."""
 _PATTERN: Final = r"""^("[!#-\[\]-~]{1,255}"|[!#-+\--\[\]-~]{1,255})$"""
-"""A string of structured fields (RFC 8941), or what stands in it; without blanks, quotes and backslashes."""
-_CALLERS: Final = 10_000
-"""Callers of whom a process remembers how often they came."""
+"""A string of structured fields (RFC 8941), with or without its quotes; it has no blanks, quotes or backslashes."""
+_MOST_CALLERS: Final = 10_000
+"""Callers whose number of checks a process remembers."""
 _log = logging.getLogger("assay.server")
 
 IdempotencyKey = Annotated[
@@ -54,16 +54,16 @@ IdempotencyKey = Annotated[
     ),
 ]
 
-About = Callable[[], Mapping[str, Any]]
-"""Gives everything that the answer to a request depends on."""
+ContentOf = Callable[[], Mapping[str, Any]]
+"""Returns everything that the answer to a request depends on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One check of a request: to be made, or recorded already."""
+class KeyedCheck:
+    """One check of a request: to be made, or on record under the request's key."""
 
     store: "Store | None" = None
-    """None where the request came without a key."""
+    """The store of the record; none where the request has no key."""
     asked: "RequestKey | None" = None
     position: int = 0
     holder: str = ""
@@ -71,18 +71,18 @@ class Step:
 
     @property
     def run(self) -> str | None:
-        """The record of an earlier request; none where the check is to be made."""
+        """The id of the record that an earlier request made; none where the check is to be made."""
         return None if self.known is None else self.known.run
 
     async def report(
-        self, asked: Mapping[str, Any], evidence: object, beside: Sequence[str] = ()
+        self, asked: Mapping[str, Any], evidence: object, set_by_server: Sequence[str] = ()
     ) -> HallucinationReport:
         """The report of that record.
 
         Args:
-            asked: what the check would be given now, as it would be recorded.
+            asked: the options of the check now, as they would be recorded.
             evidence: its evidence.
-            beside: what of `asked` the server sets itself.
+            set_by_server: the names in `asked` whose values the server sets itself.
 
         Raises:
             ProblemError: the record is not of this request, or was erased.
@@ -97,16 +97,16 @@ class Step:
 
         def read() -> HallucinationReport | None:
             passages: tuple[Evidence, ...] = coerce_evidence(evidence)  # type: ignore[arg-type]
-            return recorded_report(store, mine.tenant, run, asked, passages, beside)
+            return recorded_report(store, mine.tenant, run, asked, passages, set_by_server)
 
         found = await asyncio.to_thread(read)
         if found is None:
             _log.warning("the record %s, to which an idempotency key leads, is not of the request under it", run)
-            raise _other()
+            raise _key_of_another_request()
         return found
 
     def recorded(self, run: str, *, settled: bool) -> "Act | None":
-        """What is stored with the record of the check; `settled` where no receipt is going to be issued."""
+        """The note under the key that goes into the transaction of the record; `settled` where no receipt follows."""
         if self.asked is None:
             return None
         from assay.store.records import note_record
@@ -114,7 +114,7 @@ class Step:
         return note_record(self.asked, self.position, self.holder, run, settled=settled)
 
     def issued(self, run: str, receipt: str) -> "Act | None":
-        """What is stored with the word of a receipt."""
+        """The note under the key that goes into the transaction of the receipt."""
         if self.asked is None:
             return None
         from assay.store.records import note_issued
@@ -122,38 +122,38 @@ class Step:
         return note_issued(self.asked, self.position, self.holder, run, receipt)
 
 
-ALONE: Final = Step()
-"""A check of a request that came without a key."""
+ALONE: Final = KeyedCheck()
+"""A check of a request without a key."""
 
 
-class Repeats:
-    """The requests of a server that came under keys."""
+class KeyedRequests:
+    """The requests of a server that have idempotency keys."""
 
     def __init__(self, services: Services) -> None:
         """Over the store of a server, where it has one."""
         self._store = services.kept
         self._seconds = 3 * services.settings.limits.check_s + 10
-        """Longer than a check and its record take: who takes over what is still made makes it for nothing."""
-        self._due: dict[tuple[str, str], int] = {}
-        """Checks that a caller may add before its bound is looked at again."""
-        self._full: dict[tuple[str, str], float] = {}
+        """The lease on a request: longer than a check and its record take, so that none is made twice."""
+        self._left_until_count: dict[tuple[str, str], int] = {}
+        """Checks that a caller may add before its keys are counted again."""
+        self._full_until: dict[tuple[str, str], float] = {}
 
     @asynccontextmanager
     async def claimed(
-        self, key: str | None, scope: Scope, caller: Caller, about: About, checks: int = 1
-    ) -> AsyncIterator[Sequence[Step]]:
-        """The checks of a request, each to be made or recorded already, claimed until the block ends.
+        self, key: str | None, scope: Scope, caller: Caller, content: ContentOf, checks: int = 1
+    ) -> AsyncIterator[Sequence[KeyedCheck]]:
+        """The checks of a request, each to be made or on record, claimed until the block ends.
 
         Args:
-            key: the header; none where the request has none.
-            scope: the request's.
-            caller: who asks.
-            about: everything that the answer depends on; asked for only where there is a key.
-            checks: how many checks it asks for.
+            key: the value of the header; none where the request has none.
+            scope: the ASGI scope of the request.
+            caller: the caller.
+            content: returns everything that the answer depends on; called only where there is a key.
+            checks: the number of checks that the request asks for.
 
         Raises:
-            ProblemError: the key was given to another request, to one that is being answered, or cannot be kept.
-            StoreError: the database cannot be asked.
+            ProblemError: the key belongs to another request or to one that is being answered, or cannot be stored.
+            StoreError: the database cannot be read.
         """
         if key is None:
             yield [ALONE] * checks
@@ -170,8 +170,8 @@ class Repeats:
         store, holder = self._store, secrets.token_hex(16)
         from assay.store.records import RequestKey, release_request
 
-        # A body may be large: it is written out beside the loop that answers everybody.
-        digest = await asyncio.to_thread(_digest, about)
+        # A body may be large: it is dumped on a thread, off the event loop.
+        digest = await asyncio.to_thread(_digest, content)
         asked = RequestKey(
             caller.tenant,
             f"{caller.kind} {caller.id or caller.name}",
@@ -183,20 +183,20 @@ class Repeats:
         try:
             yield steps
         finally:
-            # Whatever was recorded is settled by now, or has its receipt still to come: then the next request signs.
+            # What was recorded is settled by now, or still has no receipt: then the next request signs it.
             try:
                 await asyncio.shield(asyncio.to_thread(release_request, store, asked, holder))
             except StoreError:
                 _log.warning("a request cannot be let go of; it can be sent again when its time is up", exc_info=True)
 
-    async def _claim(self, store: "Store", asked: "RequestKey", holder: str) -> Sequence[Step]:
+    async def _claim(self, store: "Store", asked: "RequestKey", holder: str) -> Sequence[KeyedCheck]:
         from assay.store.records import ClaimOutcome, claim_request
 
         adds = await self._has_room(store, asked)
         found = await asyncio.to_thread(claim_request, store, asked, holder, self._seconds, KEPT_S, adds=adds)
         match found.outcome:
             case ClaimOutcome.OTHER:
-                raise _other()
+                raise _key_of_another_request()
             case ClaimOutcome.IN_FLIGHT:
                 raise ProblemError(
                     409,
@@ -218,36 +218,36 @@ class Repeats:
                     f"a caller may have {MOST_KEYS:,} checks under keys within {KEPT_S / 3600:g} hours",
                     code="idempotency.full",
                     todo="Leave the header out, or wait until older keys are dropped.",
-                    headers={"retry-after": f"{FULL_S:.0f}"},
+                    headers={"retry-after": f"{FULL_REMEMBERED_S:.0f}"},
                 )
-        return [Step(store, asked, number, holder, known) for number, known in enumerate(found.checks)]
+        return [KeyedCheck(store, asked, number, holder, known) for number, known in enumerate(found.checks)]
 
     async def _has_room(self, store: "Store", asked: "RequestKey") -> bool:
         """Whether a caller may have one more key; old keys are dropped on the way."""
         from assay.store.records import drop_old_keys
 
-        who = asked.tenant, asked.caller
-        if self._full.get(who, 0.0) > time.monotonic():
+        caller = asked.tenant, asked.caller
+        if self._full_until.get(caller, 0.0) > time.monotonic():
             return False
-        if len(self._due) > _CALLERS:
-            self._due.clear()
-        due = self._due.get(who, 0) - asked.checks
-        if who in self._full or due < 0:
-            kept = await asyncio.to_thread(drop_old_keys, store, *who, KEPT_S)
+        if len(self._left_until_count) > _MOST_CALLERS:
+            self._left_until_count.clear()
+        due = self._left_until_count.get(caller, 0) - asked.checks
+        if caller in self._full_until or due < 0:
+            kept = await asyncio.to_thread(drop_old_keys, store, *caller, KEPT_S)
             if kept >= MOST_KEYS:
-                self._full[who] = time.monotonic() + FULL_S
+                self._full_until[caller] = time.monotonic() + FULL_REMEMBERED_S
                 return False
-            self._full.pop(who, None)
-            due = LOOKED_EVERY
-        self._due[who] = due
+            self._full_until.pop(caller, None)
+            due = CHECKS_BETWEEN_COUNTS
+        self._left_until_count[caller] = due
         return True
 
 
-def _digest(about: About) -> str:
-    return hashlib.sha256(json.dumps(about(), sort_keys=True, default=str).encode()).hexdigest()
+def _digest(content: ContentOf) -> str:
+    return hashlib.sha256(json.dumps(content(), sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _other() -> ProblemError:
+def _key_of_another_request() -> ProblemError:
     return ProblemError(
         422,
         "this Idempotency-Key was given to another request",

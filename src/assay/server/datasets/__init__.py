@@ -1,1 +1,1 @@
-"""Datasets and experiments of a server: rows for `assay eval`, checks again in the background, routes."""
+"""Datasets and experiments of a server: rows for `assay eval`, experiments in the background, and the routes."""

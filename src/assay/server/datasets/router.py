@@ -1,7 +1,7 @@
 """`/v1/datasets`: sets of recorded runs, their labels, their rows for `assay eval`, and experiments on them.
 
-Whoever may give feedback may make and label datasets; an experiment checks outputs again, and needs the permission for
-that.
+Creating and labelling datasets needs the permission for feedback; an experiment checks outputs again, and needs the
+permission for checks.
 """
 
 from datetime import datetime
@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from assay.errors import DatasetError
 from assay.schema import Permission
 from assay.server.caller import Caller
-from assay.server.datasets.comparing import compare
+from assay.server.datasets.comparison import compare
+from assay.server.datasets.experiments import policy_by_name
 from assay.server.datasets.rows import export_rows
-from assay.server.datasets.running import policy_called
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.services import Services, allowed
 from assay.store.datasets import (
@@ -43,8 +43,8 @@ from assay.store.datasets import (
 from assay.store.records import NoRow
 
 ID: Final = "^[0-9a-f]{32}$"
-STATUS: Final = {"missing": 404, "taken": 409, "refused": 422}
-"""What each refusal of a dataset is as a status."""
+STATUS_OF_REFUSAL: Final = {"missing": 404, "taken": 409, "refused": 422}
+"""The HTTP status of each code of a `DatasetError`."""
 _LINES: Final[dict[int | str, dict[str, Any]]] = {
     200: {"description": "JSON Lines.", "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
 }
@@ -273,26 +273,26 @@ class _Routes:
     def make(self, request: Request, body: DatasetBody) -> MadeOut:
         """Make a dataset without rows."""
         caller = allowed(request.scope, Permission.FEEDBACK)
-        with _refusals():
+        with _refusals_as_problems():
             id_ = make_dataset(self._store, caller.tenant, body.name, maker=caller.name, actor=caller.actor)
         return MadeOut(id=id_)
 
     def dataset(self, request: Request, id_: SetId) -> DatasetOut:
         """One dataset."""
         caller = allowed(request.scope, Permission.READ)
-        return DatasetOut.of(self._found(caller, id_))
+        return DatasetOut.of(self._require_dataset(caller, id_))
 
     def drop(self, request: Request, id_: SetId) -> Response:
         """Drop a dataset with its labels and experiments; its runs stay on record."""
         caller = allowed(request.scope, Permission.FEEDBACK)
-        with _refusals():
+        with _refusals_as_problems():
             drop_dataset(self._store, caller.tenant, id_, actor=caller.actor)
         return Response(status_code=204)
 
     def rows(self, request: Request, id_: SetId) -> DatasetRowsOut:
         """The rows of a dataset."""
         caller = allowed(request.scope, Permission.READ)
-        self._found(caller, id_)
+        self._require_dataset(caller, id_)
         with self._store.reading(caller.tenant) as connection:
             return DatasetRowsOut(items=[DatasetRowOut.of(one) for one in read_rows(connection, caller.tenant, id_)])
 
@@ -300,21 +300,21 @@ class _Routes:
         """Add runs; those that are in it already are left as they are. One whose content or evidence was erased is
         refused: nothing of it can be labelled or checked again."""
         caller = allowed(request.scope, Permission.FEEDBACK)
-        with _refusals():
+        with _refusals_as_problems():
             count = add_rows(self._store, caller.tenant, id_, body.runs, adder=caller.name, actor=caller.actor)
         return AddedOut(count=count)
 
     def remove(self, request: Request, id_: SetId, body: RunsBody) -> AddedOut:
         """Take runs out, with their labels."""
         caller = allowed(request.scope, Permission.FEEDBACK)
-        with _refusals():
+        with _refusals_as_problems():
             return AddedOut(count=drop_rows(self._store, caller.tenant, id_, body.runs, actor=caller.actor))
 
     def label(self, request: Request, id_: SetId, body: LabelsBody) -> Response:
         """Say of runs that they are right or wrong, and which claims are."""
         caller = allowed(request.scope, Permission.FEEDBACK)
         labels = {one.run: (one.label, one.wrong_claims) for one in body.labels}
-        with _refusals():
+        with _refusals_as_problems():
             label_rows(self._store, caller.tenant, id_, labels, labeller=caller.name, actor=caller.actor)
         return Response(status_code=204)
 
@@ -323,7 +323,7 @@ class _Routes:
         made of, `x-assay-left-out-why` by why: `erased`, `evidence_erased`, `agent_run`, `calls`, `no_evidence`,
         `no_text`."""
         caller = allowed(request.scope, Permission.READ)
-        found = self._found(caller, id_)
+        found = self._require_dataset(caller, id_)
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
             made = export_rows(connection, caller.tenant, found.name, rows, labelled=labelled)
@@ -332,7 +332,7 @@ class _Routes:
     def experiments(self, request: Request, id_: SetId) -> ExperimentsOut:
         """The experiments on a dataset."""
         caller = allowed(request.scope, Permission.READ)
-        self._found(caller, id_)
+        self._require_dataset(caller, id_)
         with self._store.reading(caller.tenant) as connection:
             found = list_experiments(connection, caller.tenant, id_)
         return ExperimentsOut(items=[ExperimentOut.of(one) for one in found])
@@ -340,8 +340,8 @@ class _Routes:
     def begin(self, request: Request, id_: SetId, body: ExperimentBody) -> MadeOut:
         """Check the runs of a dataset again under a policy, beside the server's requests."""
         caller = allowed(request.scope, Permission.CHECK)
-        self._found(caller, id_)
-        policy = policy_called(self._store, caller.tenant, body.policy)
+        self._require_dataset(caller, id_)
+        policy = policy_by_name(self._store, caller.tenant, body.policy)
         if policy is None:
             raise ProblemError(
                 422,
@@ -349,7 +349,7 @@ class _Routes:
                 code="dataset.policy",
                 todo="The page of policies in the console lists those that there are.",
             )
-        with _refusals():
+        with _refusals_as_problems():
             made = start_experiment(
                 self._store,
                 caller.tenant,
@@ -386,11 +386,11 @@ class _Routes:
     def stop(self, request: Request, id_: ExperimentId) -> Response:
         """End an experiment that is running."""
         caller = allowed(request.scope, Permission.CHECK)
-        with _refusals():
+        with _refusals_as_problems():
             end_experiment(self._store, caller.tenant, id_, ExperimentState.STOPPED, actor=caller.actor)
         return Response(status_code=204)
 
-    def _found(self, caller: Caller, id_: str) -> Dataset:
+    def _require_dataset(self, caller: Caller, id_: str) -> Dataset:
         with self._store.reading(caller.tenant) as connection:
             found = read_dataset(connection, caller.tenant, id_)
         if found is None:
@@ -398,11 +398,13 @@ class _Routes:
         return found
 
 
-class _refusals:  # noqa: N801 it reads as a statement
-    """Tells refusals of the store as problems."""
+class _refusals_as_problems:  # noqa: N801 it reads as a statement
+    """A block in which a `DatasetError` becomes a problem document."""
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, DatasetError):
-            raise ProblemError(STATUS.get(error.code, 422), str(error), code=f"dataset.{error.code}") from error
+            raise ProblemError(
+                STATUS_OF_REFUSAL.get(error.code, 422), str(error), code=f"dataset.{error.code}"
+            ) from error

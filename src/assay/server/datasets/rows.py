@@ -1,7 +1,7 @@
 """The labelled runs of a dataset as rows that `assay eval` and `assay calibrate` read (docs/rows.md).
 
-A row has all of the evidence that its answer was held against, or there is none: runs of agents, whose evidence is in
-their transcripts, and what was erased wholly or in part are left out and counted by why.
+A row has all of the evidence that its answer was checked against. Runs without such a row are left out and counted by
+reason: agent runs, whose evidence is in their transcripts, and runs that were erased wholly or in part.
 """
 
 import json
@@ -24,16 +24,16 @@ class ExportedRows:
     text: str
     count: int
     why: Mapping[NoRow, int]
-    """How many runs no row can be made of, by why."""
+    """The number of runs that no row can be made of, by reason."""
 
     @property
     def left_out(self) -> int:
-        """Runs that no row can be made of."""
+        """The number of runs that no row can be made of."""
         return sum(self.why.values())
 
     @property
     def headers(self) -> dict[str, str]:
-        """How many runs were left out, and why: `erased=2, agent_run=1`."""
+        """Headers with the number of runs left out, and the reasons: `erased=2, agent_run=1`."""
         headers = {"x-assay-left-out": str(self.left_out)}
         if self.why:
             headers["x-assay-left-out-why"] = ", ".join(f"{why}={count}" for why, count in sorted(self.why.items()))
@@ -46,46 +46,46 @@ def export_rows(
     """A dataset as JSON Lines.
 
     Args:
-        connection: one that sees one state of the database.
-        tenant: whose.
-        name: of the dataset: the `set` of each row.
+        connection: a connection that sees one state of the database.
+        tenant: the tenant.
+        name: the name of the dataset, which is the `set` of each row.
         rows: its rows.
-        labelled: whether those without a label are left out, as `assay calibrate` needs it.
+        labelled: whether rows without a label are left out, as `assay calibrate` needs it.
     """
     lines, why = list[str](), Counter[NoRow]()
     for row in rows:
         if labelled and row.label is None:
             continue
         check = None if row.erased else read_check(connection, tenant, row.run)
-        made = NoRow.ERASED if check is None else row_of(check, row, name)
-        if isinstance(made, NoRow):
-            why[made] += 1
+        row_json = NoRow.ERASED if check is None else row_of(check, row, name)
+        if isinstance(row_json, NoRow):
+            why[row_json] += 1
         else:
-            lines.append(json.dumps(made, ensure_ascii=False, separators=(",", ":")))
+            lines.append(json.dumps(row_json, ensure_ascii=False, separators=(",", ":")))
     return ExportedRows("".join(f"{line}\n" for line in lines), len(lines), why)
 
 
 def row_of(check: StoredCheck, row: DatasetRow, name: str) -> dict[str, Any] | NoRow:
-    """One run as a row, or why there is none.
+    """A run as a row, or the reason why there is none.
 
-    The wrong claims that a person named are the `spans`: characters of the answer.
+    The claims that a person marked as wrong are its `spans`, in characters of the answer.
     """
     why, report = why_no_row(check), check.report
     if why is not None or report is None:
         return why or NoRow.ERASED
     evidence = [one for _, _, one in check.evidence if one is not None]
-    made: dict[str, Any] = {
+    row_json: dict[str, Any] = {
         "id": row.run,
         "set": name,
         "evidence": [one.model_dump(mode="json", exclude_defaults=True) for one in evidence],
         "answer": report.output,
     }
     if report.question is not None:
-        made["question"] = report.question
+        row_json["question"] = report.question
     if row.label is not None:
-        made["label"] = "supported" if row.label is Label.RIGHT else "not_supported"
+        row_json["label"] = "supported" if row.label is Label.RIGHT else "not_supported"
     spans = [report.claims[at].span for at in row.wrong_claims if at < len(report.claims)]
     if spans:
-        made["spans"] = [[span.start, span.end] for span in spans]
-    made["meta"] = {"action": report.action.value, "policy": report.policy.name}
-    return made
+        row_json["spans"] = [[span.start, span.end] for span in spans]
+    row_json["meta"] = {"action": report.action.value, "policy": report.policy.name}
+    return row_json

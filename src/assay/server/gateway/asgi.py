@@ -1,12 +1,13 @@
-"""What the gateway needs of ASGI: reading a body within its limit, answering, and seeing that a client has gone."""
+"""ASGI helpers: reading a body within its limit, sending an answer, and noticing that a client has disconnected."""
 
 import asyncio
-import json
 import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from types import TracebackType
 from typing import Any, Final, Self
+
+from assay.wire import encoded
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -22,7 +23,7 @@ class TooLargeError(Exception):
 
 
 class SlowBodyError(Exception):
-    """A request's body did not come in time, or gave way to others."""
+    """A request's body did not arrive in time, or was ended in favour of others."""
 
 
 class ClientGoneError(Exception):
@@ -36,14 +37,14 @@ _UTF8: Final = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 def other_encoding(scope: Scope, body: bytes) -> str | None:
     """Why a body is refused for its encoding; none for UTF-8, in which JSON is exchanged (RFC 8259, 8.1).
 
-    Readers that guess UTF-16 from the first bytes and readers that do not would see two messages in one.
+    Readers that guess UTF-16 from the first bytes and readers that do not would read different messages.
 
     >>> other_encoding({"headers": []}, '{"a": 1}'.encode("utf-16"))
     'expected a body in UTF-8, got UTF-16 or UTF-32'
     """
-    said = _CHARSET.search(header(scope, b"content-type") or "")
-    if said is not None and said[1].lower() not in _UTF8:
-        return f"expected a body in UTF-8, got the charset {said[1][:40]}"
+    charset = _CHARSET.search(header(scope, b"content-type") or "")
+    if charset is not None and charset[1].lower() not in _UTF8:
+        return f"expected a body in UTF-8, got the charset {charset[1][:40]}"
     if body[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in body[:4]:
         return "expected a body in UTF-8, got UTF-16 or UTF-32"
     return None
@@ -61,11 +62,11 @@ async def read_body(scope: Scope, receive: Receive, most: int = sys.maxsize) -> 
     """The whole body of a request.
 
     Raises:
-        TooLargeError: it is larger than `most` bytes; what is left of it is not read.
+        TooLargeError: it is larger than `most` bytes; the rest is not read.
         ClientGoneError: the client closed its connection before the end.
     """
-    said = header(scope, b"content-length")
-    if said is not None and said.isdigit() and int(said) > most:
+    stated_length = header(scope, b"content-length")
+    if stated_length is not None and stated_length.isdigit() and int(stated_length) > most:
         raise TooLargeError
     parts: list[bytes] = []
     size = 0
@@ -82,22 +83,22 @@ async def read_body(scope: Scope, receive: Receive, most: int = sys.maxsize) -> 
             return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def given_again(body: bytes, receive: Receive) -> Receive:
-    """What gives a body that was read already, and then whatever else `receive` has to tell."""
-    given = False
+def replay_body(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that returns a body that was already read, and then the further messages of `receive`."""
+    replayed = False
 
-    async def again() -> Message:
-        nonlocal given
-        if given:
+    async def receive_again() -> Message:
+        nonlocal replayed
+        if replayed:
             return await receive()
-        given = True
+        replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return again
+    return receive_again
 
 
 class Reply:
-    """The answer to one request: its head is sent once, its body in any number of pieces."""
+    """The answer to one request: one head, and a body in any number of pieces."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -111,7 +112,7 @@ class Reply:
         await self._send({"type": "http.response.start", "status": status, "headers": list(headers)})
 
     async def write(self, piece: bytes) -> None:
-        """Sends a piece of the body, and waits while the client is slower than it comes."""
+        """Sends a piece of the body, waiting while the client reads more slowly than it is sent."""
         await self._send({"type": "http.response.body", "body": piece, "more_body": True})
 
     async def end(self, piece: bytes = b"") -> None:
@@ -127,15 +128,11 @@ class Reply:
 
     async def json(self, status: int, value: Mapping[str, Any], headers: Headers = ()) -> None:
         """Sends a value as JSON."""
-        body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
-        await self.whole(status, [JSON, *headers], body)
+        await self.whole(status, [JSON, *headers], encoded(dict(value)))
 
 
 class UntilGone:
-    """Cancels what runs inside of the block when the client closes its connection.
-
-    At the end of such a block stands `ClientGoneError`.
-    """
+    """Cancels the block when the client closes its connection; the block then ends with `ClientGoneError`."""
 
     __slots__ = ("_gone", "_receive", "_task", "_watcher")
 

@@ -1,7 +1,7 @@
-"""An answer that the gate escalated, while its request waits for a person.
+"""Answers that the gate escalated, while their requests wait for a reviewer.
 
-A person decides on an answer that is one text, whatever calls are next to it as long as each of them was accepted. An
-approval lets the whole answer out; the words of an edit take the place of the whole answer, its calls included.
+A reviewer decides on an answer with a single text, also beside tool calls if every one of them was accepted. An
+approval releases the whole answer; an edited text replaces the whole answer, its calls included.
 """
 
 import asyncio
@@ -10,48 +10,52 @@ from dataclasses import replace
 
 from assay.guard import Ruling
 from assay.schema import Action, HallucinationReport
-from assay.server.recording import Keeping
-from assay.server.reviews.held_answers import HeldAnswers
+from assay.server.recording import AnswerRecorder
+from assay.server.reviews.held_answers import Held
 from assay.server.settings import Mode, Route
 from assay.wire import Exchange, encoded, read_object
 
 
-class People:
-    """Waits for people on behalf of one request, and no longer than its route says, however often it has to."""
+class ReviewWait:
+    """Waits for reviewers on behalf of one request, in all no longer than its route allows."""
 
-    def __init__(self, held: HeldAnswers | None, route: Route, kept: Keeping) -> None:
-        """Over what waits for people in this server; none where it has no reviews."""
+    def __init__(self, held: Held | None, route: Route, kept: AnswerRecorder) -> None:
+        """For a request to a route; `held` waits for decisions, and is none where the server has no reviews."""
         self._held, self._kept, self._seconds = held, kept, float(route.review_s)
-        self._there = held is not None and held.waiter is not None and route.mode is Mode.ENFORCE
-        self._ends: float | None = None
+        self._can_ask = held is not None and held.waiting is not None and route.mode is Mode.ENFORCE
+        self._deadline: float | None = None
         self.id: str | None = None
-        """The item of the review; none where nobody was asked."""
+        """The id of the review item; none where there is none."""
         self.state = "none"
         """The state of the review."""
 
     @property
     def waits(self) -> bool:
-        """Whether requests of the route wait for people at all."""
-        return self._there and self._seconds > 0
+        """Whether requests of the route wait for reviewers at all."""
+        return self._can_ask and self._seconds > 0
 
     def can_decide(self, ruling: Ruling) -> bool:
-        """Whether all that keeps an answer from going out is that a person has to decide on its one text."""
-        one = ruling.action == Action.ESCALATE.value and not ruling.passes and len(ruling.reports) == 1
-        return self._there and one and all(call.accepted for call in ruling.calls)
+        """Whether a reviewer's decision on its single text is all that an answer lacks to be released."""
+        is_one_text = ruling.action == Action.ESCALATE.value and not ruling.passes and len(ruling.reports) == 1
+        return self._can_ask and is_one_text and all(call.accepted for call in ruling.calls)
 
     def find(self, ruling: Ruling) -> bool:
-        """Take note of the item that a ruling led to; whether there is one."""
+        """Note the review item of a ruling, and return whether there is one."""
         self.id = next((found for one in ruling.reports if (found := self._kept.items.get(one.output))), None)
         self.state = "none" if self.id is None else "open"
         return self.id is not None
 
     async def decide(self, ruling: Ruling) -> Ruling | None:
-        """The ruling that a person makes of one that escalates and is on record; none where nobody does in time."""
+        """The reviewer's ruling in place of a recorded one that escalates; none where there is none in time.
+
+        Raises:
+            StoreError: the decision cannot be read.
+        """
         if self._held is None or not self.find(ruling):
             return None
         now = time.monotonic()
-        self._ends = now + self._seconds if self._ends is None else self._ends
-        item = await self._held.wait_for_decision(self.id, self._kept.caller, max(0.0, self._ends - now))
+        self._deadline = now + self._seconds if self._deadline is None else self._deadline
+        item = await self._held.decided(self.id, self._kept.caller, max(0.0, self._deadline - now))
         self.state = "none" if item is None else item.state.value
         if item is None or not item.state.decided:
             return None
@@ -73,12 +77,12 @@ def _ruling(report: HallucinationReport, receipt: str | None) -> Ruling:
 
 
 def released(exchange: Exchange, body: bytes, ruling: Ruling) -> bytes | None:
-    """A whole answer with what a person decided; none where the format has no place for it.
+    """A whole answer as a reviewer decided; none where the edited text has no place in it.
 
     Args:
         exchange: the request.
         body: the upstream's answer.
-        ruling: what was decided.
+        ruling: the reviewer's ruling.
     """
     answer = read_object(body, "the upstream's answer")
     if not ruling.passes:

@@ -1,4 +1,4 @@
-"""The client of the upstreams: one pool of connections, bounded in time, with retries of what was not taken."""
+"""The client of the upstreams: one pool of connections, with time limits and retries of requests not served."""
 
 import asyncio
 import io
@@ -11,12 +11,12 @@ from assay.errors import AssayError, InputError
 from assay.server.settings import Limits, Upstream
 
 RETRIED: Final = frozenset({502, 503, 504})
-"""Statuses by which a proxy says that the request was not served."""
+"""Statuses with which a proxy reports that a request was not served."""
 
 NOT_MODIFIED: Final = 304
 
 PAUSE_S: Final = 0.1
-"""Seconds before the first retry; each further one waits twice as long."""
+"""Seconds before the first retry; doubled for each further one."""
 
 LARGE_BODY: Final = 1_000_000
 """Bytes from which a body is written in pieces, so that it does not hold up other requests."""
@@ -25,20 +25,20 @@ _HOP_BY_HOP: Final = frozenset(
     {b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te"}
     | {b"trailer", b"transfer-encoding", b"upgrade"}
 )
-_OURS: Final = b"x-assay-"
+_OWN_PREFIX: Final = b"x-assay-"
 _NOT_FORWARDED: Final = _HOP_BY_HOP | {b"host", b"content-length", b"expect"}
-_OF_KEYS: Final = frozenset({b"authorization", b"x-api-key"})
-_OF_PLACES: Final = frozenset(
+_KEY_HEADERS: Final = frozenset({b"authorization", b"x-api-key"})
+_REDIRECTING_HEADERS: Final = frozenset(
     {b"location", b"content-location", b"refresh", b"alt-svc", b"set-cookie", b"set-cookie2", b"clear-site-data"}
     | {b"x-sendfile", b"x-sendfile2", b"x-lighttpd-send-file", b"x-lighttpd-send-tempfile", b"x-reproxy-url"}
 )
-"""Headers by which an upstream would send clients elsewhere, act on what browsers keep of this server, or have a proxy
-before it send another body."""
-_OF_PROXIES: Final = b"x-accel-"
+"""Headers with which an upstream would redirect clients, change what browsers store for this server, or have a proxy in
+front of it send another body."""
+_PROXY_PREFIX: Final = b"x-accel-"
 _BUFFERING: Final = b"x-accel-buffering"
-"""Of those by which nginx is steered the one that changes nothing of what is sent."""
-_OF_ONE_FORM: Final = frozenset({b"content-length", b"etag", b"content-md5", b"digest"})
-"""Headers that mention the very bytes of a body."""
+"""The one header that steers nginx without changing what is sent."""
+_BODY_SPECIFIC_HEADERS: Final = frozenset({b"content-length", b"etag", b"content-md5", b"digest"})
+"""Answer headers that depend on the exact bytes of the body."""
 
 
 class UpstreamError(AssayError):
@@ -51,10 +51,10 @@ class UpstreamError(AssayError):
 
 
 class UpstreamClient:
-    """Sends requests to upstreams over connections that are kept and used again."""
+    """Sends requests to upstreams over a pool of connections."""
 
     def __init__(self, limits: Limits) -> None:
-        """Make a client; `start` opens it."""
+        """A client, which `start` opens."""
         self._limits = limits
         self._session: aiohttp.ClientSession | None = None
 
@@ -79,9 +79,9 @@ class UpstreamClient:
     async def send(
         self, upstream: Upstream, method: str, target: str, headers: Iterable[tuple[bytes, bytes]], body: bytes
     ) -> aiohttp.ClientResponse:
-        """The response to a request, its body still to be read; the caller closes it.
+        """The response to a request, whose body is still to be read; the caller closes it.
 
-        A request is sent again where no connection could be made, and where a proxy says that it was not served.
+        A request is retried if no connection could be made or a proxy reports that it was not served (`RETRIED`).
 
         Raises:
             UpstreamError: the upstream could not be reached, broke off, was silent for too long, or redirects.
@@ -97,7 +97,7 @@ class UpstreamClient:
                     method, upstream.root + target, headers=names, data=_payload(body), allow_redirects=False
                 )
             except (aiohttp.ClientConnectorError, aiohttp.ServerDisconnectedError) as error:
-                # No answer has begun: the request was not taken, or the kept connection had been closed before it.
+                # No answer has begun: the request was not accepted, or the pooled connection had been closed before.
                 if last:
                     raise UpstreamError(502, f"the upstream {upstream.name} could not be reached") from error
             except TimeoutError as error:
@@ -110,8 +110,7 @@ class UpstreamClient:
                     raise UpstreamError(502, f"the upstream {upstream.name} gave no answer ({response.status})")
                 if 300 <= response.status < 400 and response.status != NOT_MODIFIED:
                     response.close()
-                    # Clients follow a redirect by themselves, and would get an answer past the gate from wherever it
-                    # leads.
+                    # A client that follows the redirect would get its answer past the gate.
                     raise UpstreamError(
                         502,
                         f"the upstream {upstream.name} redirects ({response.status}); no client may follow that "
@@ -126,28 +125,31 @@ class UpstreamClient:
 
 
 def _payload(body: bytes) -> bytes | io.BytesIO | None:
-    """The body as the client takes it: a large one is written in pieces."""
+    """The body in the form that aiohttp sends: a large one as a file, which it writes in pieces."""
     return (io.BytesIO(body) if len(body) > LARGE_BODY else body) if body else None
 
 
 def request_headers(
-    given: Iterable[tuple[bytes, bytes]], upstream: Upstream, *, plain: bool, own_key: bytes | None
+    headers: Iterable[tuple[bytes, bytes]], upstream: Upstream, *, plain: bool, own_key: bytes | None
 ) -> list[tuple[bytes, bytes]]:
-    """The headers to forward: all but those of the connection and our own, with the upstream's key where one is held.
+    """The headers to forward: all but those of the connection and this server's own.
 
-    `plain` asks for an answer that is not compressed, because it will be read; `own_key` is the API key of this server
-    that the client sent, which no upstream ever sees.
+    Args:
+        headers: the headers of the request.
+        upstream: the upstream, whose key, where the gateway holds one, replaces the client's.
+        plain: whether to ask for an uncompressed answer, because it will be read.
+        own_key: the API key of this server that the client sent, which no upstream ever sees.
     """
     kept: list[tuple[bytes, bytes]] = []
     dropped = _NOT_FORWARDED
-    for name, value in given:
+    for name, value in headers:
         if name == b"connection":
             dropped = dropped | {part.strip().lower() for part in value.split(b",")}
-    for name, value in given:
-        low = name.lower()
-        if low in dropped or low.startswith(_OURS) or (plain and low == b"accept-encoding"):
+    for name, value in headers:
+        lowered = name.lower()
+        if lowered in dropped or lowered.startswith(_OWN_PREFIX) or (plain and lowered == b"accept-encoding"):
             continue
-        if low in _OF_KEYS and (upstream.key is not None or (own_key is not None and own_key in value)):
+        if lowered in _KEY_HEADERS and (upstream.key is not None or (own_key is not None and own_key in value)):
             continue
         kept.append((name, value))
     if plain:
@@ -169,19 +171,21 @@ def require_plain(response: aiohttp.ClientResponse) -> None:
 
 
 def coding_of(response: aiohttp.ClientResponse) -> str | None:
-    """How a body is encoded; none where no header says that it is. Clients undo what any of several headers names."""
-    said = ", ".join(response.headers.getall("content-encoding", ()))
-    return None if all(one.strip().lower() in ("", "identity") for one in said.split(",")) else said
+    """The content codings of a body, from all its headers, as clients decode them all; none where it has none."""
+    codings = ", ".join(response.headers.getall("content-encoding", ()))
+    return None if all(one.strip().lower() in ("", "identity") for one in codings.split(",")) else codings
 
 
 def response_headers(response: aiohttp.ClientResponse, *, changed: bool) -> list[tuple[bytes, bytes]]:
-    """The upstream's headers as they came, but for those of the connection and of places; `changed` says that the body
-    is another."""
-    dropped = _HOP_BY_HOP | _OF_PLACES | (_OF_ONE_FORM if changed else frozenset())
+    """The upstream's headers without those of the connection and those that no upstream may set.
+
+    `changed` says that another body is sent, so that headers that depend on its bytes are dropped too.
+    """
+    dropped = _HOP_BY_HOP | _REDIRECTING_HEADERS | (_BODY_SPECIFIC_HEADERS if changed else frozenset())
     lowered = [(name.lower(), value) for name, value in response.raw_headers]
-    return [pair for pair in lowered if pair[0] not in dropped and not _is_ours(pair[0])]
+    return [pair for pair in lowered if pair[0] not in dropped and not _is_own(pair[0])]
 
 
-def _is_ours(name: bytes) -> bool:
-    """Whether a header is one that only this server, or the proxy before it, may set."""
-    return name.startswith(_OURS) or (name.startswith(_OF_PROXIES) and name != _BUFFERING)
+def _is_own(name: bytes) -> bool:
+    """Whether only this server, or the proxy in front of it, may set a header."""
+    return name.startswith(_OWN_PREFIX) or (name.startswith(_PROXY_PREFIX) and name != _BUFFERING)

@@ -1,1 +1,1 @@
-"""What holds for every request: who is let in, how large it may be, what errors look like."""
+"""What applies to every request: admission, limits on its body, the form of errors."""

@@ -1,6 +1,6 @@
-"""Who is let in: decided once for each request, before any route sees it."""
+"""Admission: whether a request's caller is let in, decided once, before any route runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Protocol
@@ -13,20 +13,20 @@ from assay.server.gateway.asgi import Scope, header
 from assay.server.gateway.targets import is_gateway
 from assay.server.settings import is_loopback
 
-OPEN: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/", "/docs"})
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/", "/docs"})
 """Paths that need no caller."""
 NOBODY: Final = Caller("nobody", frozenset(), kind="none")
-"""The caller of a path that needs none."""
+"""The caller of a request to such a path."""
 
-OF_SCOPE: Final = {
+SCOPE_PERMISSIONS: Final = {
     "check": frozenset({Permission.CHECK, Permission.READ, Permission.FEEDBACK}),
     "gateway": frozenset({Permission.GATEWAY}),
     "metrics": frozenset({Permission.METRICS}),
 }
-"""What the scopes of a key in the file allow."""
-_PROXIED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
+"""The permissions of each scope of a key in the file."""
+_PROXY_HEADERS: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
 _LONGEST_HOST: Final = 300
-"""Characters of an address of a page with the longest name that a host may have."""
+"""The longest `host` or `origin` header that is read, in characters: a page's address with the longest host name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,14 @@ class Refusal:
     code: str | None = None
     """The stable name of the problem; one that fits the status by default."""
     caller: Caller | None = None
-    """Whom it refuses, where that is known."""
+    """The caller that it refuses, where it is known."""
 
 
 class Access(Protocol):
-    """Decides who a request comes from."""
+    """Authenticates the caller of a request."""
 
     async def caller(self, scope: Scope) -> Caller | Refusal:
-        """The caller of a request, or why it is not let in. Paths in `OPEN` are let in without being asked about.
+        """The caller of a request, or why it is not let in; it is not called for paths in `OPEN_PATHS`.
 
         Raises:
             AssayError: it cannot be decided now; the request is answered with 503.
@@ -55,30 +55,34 @@ class Access(Protocol):
 
 
 class KeyFileAccess:
-    """Access by a file of API keys; without one, whoever reaches a server that listens on loopback is let in."""
+    """Access by a file of API keys; without one, everybody who reaches a loopback server is let in."""
 
     def __init__(self, keys: KeyFile | None) -> None:
         """Access by these keys."""
         self._keys = keys
 
     async def caller(self, scope: Scope) -> Caller | Refusal:
-        """The name of the key with what its scopes allow; `LOCAL` where no keys are needed."""
+        """The key's name with the permissions of its scopes; `LOCAL` where no keys are needed."""
         if self._keys is None:
-            return foreign(scope) or LOCAL
+            return refuse_foreign(scope) or LOCAL
         key = key_of(scope)
         if key is None:
             return Refusal(401, "expected an API key of this server in x-assay-key or as a bearer token; got none")
         path = scope["path"]
-        wanted = "gateway" if is_gateway(path) else "metrics" if path == "/metrics" else "check"
+        scope_name = "gateway" if is_gateway(path) else "metrics" if path == "/metrics" else "check"
         found = self._keys.find(key)
-        if found is None or wanted not in found.scopes:
-            return Refusal(401, f"the API key is unknown, has ended, or is not good for the scope {wanted!r}")
-        permissions = frozenset().union(*(OF_SCOPE[name] for name in found.scopes if name in OF_SCOPE))
-        return Caller(found.name, permissions, kind="key")
+        if found is None or scope_name not in found.scopes:
+            return Refusal(401, f"the API key is unknown, has ended, or is not good for the scope {scope_name!r}")
+        return Caller(found.name, permissions_of_scopes(found.scopes), kind="key")
+
+
+def permissions_of_scopes(scopes: Iterable[str]) -> frozenset[Permission]:
+    """The permissions that the scopes of a key in the file allow; an unknown scope allows nothing."""
+    return frozenset().union(*(SCOPE_PERMISSIONS[name] for name in scopes if name in SCOPE_PERMISSIONS))
 
 
 def key_of(scope: Scope) -> str | None:
-    """The API key of this server in a request; keys of upstreams begin otherwise."""
+    """The API key of this server in a request; keys of upstreams have another prefix."""
     own = header(scope, b"x-assay-key")
     if own is not None:
         return own.strip()
@@ -90,30 +94,31 @@ def key_of(scope: Scope) -> str | None:
     return None
 
 
-def foreign(scope: Scope) -> Refusal | None:
-    """Why a request without a key is refused: a page of a browser may reach a loopback address too, and so does a proxy
-    that hands on what comes from elsewhere.
+def refuse_foreign(scope: Scope) -> Refusal | None:
+    """Why a request without a key is refused; none where it comes from this machine.
+
+    A page in a browser may reach a loopback address too, and so may a proxy that passes on requests from elsewhere.
     """
     for name, raw in scope["headers"]:
-        if name in _PROXIED:
-            said = name.decode()
-            return Refusal(403, f"without API keys or users only this machine is served; {said} tells of a proxy")
+        if name in _PROXY_HEADERS:
+            shown = name.decode()
+            return Refusal(403, f"without API keys or users only this machine is served; {shown} tells of a proxy")
         if name == b"host" or (name == b"origin" and raw != b"null"):
             value = raw.decode("latin-1")
-            if len(value) > _LONGEST_HOST or not _is_here(value):
-                said = name.decode()
+            if len(value) > _LONGEST_HOST or not _names_this_machine(value):
+                shown = name.decode()
                 return Refusal(
-                    403, f"without API keys only this machine is served; the header {said} names {value[:80]!r}"
+                    403, f"without API keys only this machine is served; the header {shown} names {value[:80]!r}"
                 )
     return None
 
 
 @lru_cache(maxsize=64)
-def _is_here(value: str) -> bool:
-    """Whether a header names this machine; asked for every request, and nearly always of the same few values."""
+def _names_this_machine(value: str) -> bool:
+    """Whether a header names this machine; cached, as nearly all requests have the same few values."""
     try:
         parts = urlsplit(value if "//" in value else f"//{value}")
-        host, _ = parts.hostname, parts.port  # a port that is no number is told of only when it is asked for
+        host, _ = parts.hostname, parts.port  # a port that is no number raises only when it is read
     except ValueError:
         return False
     return host is not None and is_loopback(host)

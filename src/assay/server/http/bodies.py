@@ -1,10 +1,10 @@
-"""Reads the bodies of requests: how many, how large and for how long is bounded before a byte of them is kept.
+"""Reads the bodies of requests within limits on their number, size and time, before a byte of them is kept.
 
-A client that begins a body and never ends it costs the server a connection, a task and what it sent. So each body has
-a time to come in; the bytes that are held for one caller are at most half of those that may be held for all; and who
-is not known, at the pages where people sign in, has a smaller size, a shorter time and a small number of bodies that
-may be on their way at once. Beyond that number the oldest of the address that has most of them gives way: a form that
-a person sends comes in one piece and is never the oldest.
+A client that begins a body and never ends it costs the server a connection, a task and the bytes it sent. So each body
+has a time limit, and one caller may hold at most half of the bytes that may be held for all. Unknown callers, at the
+pages where people sign in, have a smaller size limit, a shorter time limit and a small number of bodies in progress.
+Beyond that number the oldest body of the address with the most of them is ended: a form that a person sends comes in
+one piece and is never the oldest.
 """
 
 import asyncio
@@ -18,29 +18,29 @@ from assay.server.gateway.asgi import Message, Receive, Scope, SlowBodyError, he
 from assay.server.settings import Limits
 
 STRANGER_BYTES: Final = 64 * 1024
-"""The largest body of a request whose caller is not known: names, passwords and tokens."""
+"""The largest body of an unknown caller, which holds names, passwords and tokens."""
 
 
-class FullError(Exception):
-    """As much is held for this caller, or for all together, as may be."""
+class NoRoomError(Exception):
+    """This caller, or all callers together, hold as many bytes as they may."""
 
 
 class Shares:
-    """Counts what is held for each owner; one has at most half of it all, so that there is always some for others."""
+    """Counts what is held for each owner; one owner may hold at most half, so that there is always some for others."""
 
     def __init__(self, most: int) -> None:
-        """At most so much at once, in whatever is counted."""
+        """At most `most` units at a time for all owners."""
         self._most = most
         self._held: Counter[str] = Counter()
         self._total = 0
 
     @property
     def total(self) -> int:
-        """What is held for all."""
+        """The units that are held for all owners."""
         return self._total
 
     def take(self, owner: str, amount: int = 1) -> bool:
-        """Hold more for an owner; false, and nothing is, where that is more than there may be."""
+        """Hold more for an owner; false, with nothing changed, where that would exceed a bound."""
         if self._total + amount > self._most or self._held[owner] + amount > max(1, self._most // 2):
             if not self._held[owner]:
                 del self._held[owner]
@@ -50,7 +50,7 @@ class Shares:
         return True
 
     def give_back(self, owner: str, amount: int = 1) -> None:
-        """Hold so much less for an owner."""
+        """Release what an owner held."""
         self._total -= amount
         self._held[owner] -= amount
         if not self._held[owner]:
@@ -58,8 +58,8 @@ class Shares:
 
 
 @dataclass(slots=True)
-class _Coming:
-    """A body of somebody unknown that is on its way."""
+class _IncomingBody:
+    """A body of an unknown caller that is being received."""
 
     address: str
     timer: asyncio.Timeout
@@ -69,11 +69,11 @@ class Bodies:
     """Reads bodies within the limits of a server. Of one event loop."""
 
     def __init__(self, limits: Limits) -> None:
-        """For a server with these limits."""
+        """Bodies within these limits."""
         self._limits = limits
         self._bytes = Shares(limits.bodies_bytes)
-        self._strangers: list[_Coming] = []
-        """In the order in which they began."""
+        self._strangers: list[_IncomingBody] = []
+        """Oldest first."""
 
     @property
     def held(self) -> int:
@@ -109,18 +109,18 @@ class Bodies:
 
         Raises:
             TooLargeError: it is larger than `STRANGER_BYTES`.
-            SlowBodyError: it did not come within `limits.stranger_body_s`, or gave way to a newer one.
+            SlowBodyError: it did not come within `limits.stranger_body_s`, or was ended in favour of a newer one.
             FullError: there is no room for it.
             ClientGoneError: the client closed its connection before the end.
         """
         limits = self._limits
         try:
             async with asyncio.timeout(limits.stranger_body_s) as timer:
-                mine = _Coming(address, timer)
+                mine = _IncomingBody(address, timer)
                 self._strangers.append(mine)
                 try:
                     if len(self._strangers) > limits.stranger_bodies:
-                        self._end_one()
+                        self._end_oldest()
                     return await read_body(scope, room.counted(receive), min(STRANGER_BYTES, limits.body_bytes))
                 finally:
                     self._strangers.remove(mine)
@@ -130,7 +130,7 @@ class Bodies:
                 "their way"
             ) from error
 
-    def _end_one(self) -> None:
+    def _end_oldest(self) -> None:
         counts = Counter(one.address for one in self._strangers)
         most = max(counts.values())
         oldest = next(one for one in self._strangers if counts[one.address] == most)
@@ -138,33 +138,29 @@ class Bodies:
 
 
 class Room:
-    """What is held for one request."""
+    """The bytes that are held for one request."""
 
     __slots__ = ("_held", "_owner", "_shares")
 
     def __init__(self, shares: Shares, owner: str) -> None:
-        """Nothing yet."""
+        """No bytes yet."""
         self._shares, self._owner, self._held = shares, owner, 0
 
     def counted(self, receive: Receive) -> Receive:
-        """What receives the same and holds its bytes.
+        """A `receive` that counts the bytes of each piece; it raises `NoRoomError` where there is no room for one."""
 
-        Raises:
-            FullError: by what it makes, where there is no room for a piece.
-        """
-
-        async def receiving() -> Message:
+        async def receive_and_count() -> Message:
             message = await receive()
             amount = len(message.get("body", b"")) if message["type"] == "http.request" else 0
             if amount and not self._shares.take(self._owner, amount):
-                raise FullError
+                raise NoRoomError
             self._held += amount
             return message
 
-        return receiving
+        return receive_and_count
 
     def empty(self) -> None:
-        """Holds nothing any more."""
+        """Release all bytes."""
         if self._held:
             self._shares.give_back(self._owner, self._held)
             self._held = 0

@@ -7,10 +7,10 @@ from pydantic import BeforeValidator
 
 
 def read_day(value: object) -> date | None:
-    """A day out of its text, or none.
+    """The day that a text names; none for none.
 
     Raises:
-        ValueError: it is written otherwise, or is a number: pydantic would read it as seconds, and it is no day.
+        ValueError: it is no date in ISO 8601, such as a number, which pydantic would read as seconds.
 
     >>> read_day("2025-06-01").isoformat()
     '2025-06-01'

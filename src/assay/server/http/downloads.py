@@ -1,4 +1,4 @@
-"""Files that are whole before the first byte is sent: whoever reads one slowly holds nothing of the database."""
+"""Downloads that are complete before the first byte is sent, so that a slow reader holds no database connection."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -13,7 +13,7 @@ _PIECE: Final = 64 * 1024
 
 
 def download(pieces: Iterable[str | bytes], media_type: str, headers: Mapping[str, str] | None = None) -> Response:
-    """The answer to a request for a file. It is made in the thread that calls, in memory or on disk.
+    """The answer to a request for a file, which is written by the calling thread, in memory or on disk.
 
     Args:
         pieces: the file, piece by piece; text is sent as UTF-8.
@@ -21,7 +21,7 @@ def download(pieces: Iterable[str | bytes], media_type: str, headers: Mapping[st
         headers: further headers.
 
     Raises:
-        Exception: whatever making a piece raises; nothing has been sent then.
+        Exception: whatever `pieces` raises; nothing has been sent then.
     """
     with ExitStack() as opening:
         file = opening.enter_context(SpooledTemporaryFile(max_size=IN_MEMORY))
@@ -29,11 +29,13 @@ def download(pieces: Iterable[str | bytes], media_type: str, headers: Mapping[st
             file.write(piece.encode("utf-8", "backslashreplace") if isinstance(piece, str) else piece)
         length = file.tell()
         file.seek(0)
-        kept = opening.pop_all()
+        closing = opening.pop_all()
 
-    def sent() -> Iterator[bytes]:
-        with kept:
+    def pieces_of_file() -> Iterator[bytes]:
+        with closing:
             while piece := file.read(_PIECE):
                 yield piece
 
-    return StreamingResponse(sent(), media_type=media_type, headers={**(headers or {}), "content-length": str(length)})
+    return StreamingResponse(
+        pieces_of_file(), media_type=media_type, headers={**(headers or {}), "content-length": str(length)}
+    )

@@ -1,4 +1,4 @@
-"""HEAD: the answer of GET without its body, whatever the path."""
+"""HEAD requests: the answer of GET without its body, at every path."""
 
 from typing import Final
 
@@ -6,15 +6,15 @@ from starlette.requests import ClientDisconnect
 
 from assay.server.gateway.asgi import Message, Receive, Scope, Send
 
-NOBODY_READS: Final = (OSError, ClientDisconnect)
-"""What an application raises where more is to be sent and nobody is there to read it."""
+CLIENT_GONE_ERRORS: Final = (OSError, ClientDisconnect)
+"""The errors of an application that goes on sending when the client has gone."""
 
 
 class AsGet:
-    """One HEAD request, asked of an application as a GET of which only the head goes out."""
+    """One HEAD request, run by the application as a GET of which only the head goes out."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
-        """For what `receive` and `send` connect."""
+        """Over the connection of the request."""
         self._receive, self._send = receive, send
         self._ended = False
 
@@ -24,14 +24,14 @@ class AsGet:
         return {**scope, "method": "GET"}
 
     async def receive(self) -> Message:
-        """What comes of the client; once the head has gone out there is nobody to read what would follow."""
+        """The client's next message; a disconnect once the head has gone out, as nobody reads what would follow."""
         return {"type": "http.disconnect"} if self._ended else await self._receive()
 
     async def send(self, message: Message) -> None:
-        """Lets the head out and ends the answer there: a stream may have nothing to say for a long time.
+        """Send the head and end the answer there: a stream might not end for a long time.
 
         Raises:
-            OSError: more is to follow, and ends here as it does when a client leaves.
+            OSError: more of the body follows; it ends the application as a client's disconnect does.
         """
         if message["type"] == "http.response.start" and not self._ended:
             self._ended = True

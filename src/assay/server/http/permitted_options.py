@@ -1,4 +1,4 @@
-"""What a request may ask for in place of what the operator set: more strictness, or what the operator lists."""
+"""Which options a request may choose itself: stricter ones than the operator's, or those that the operator lists."""
 
 from collections.abc import Collection, Iterable
 from typing import Final
@@ -8,17 +8,17 @@ from assay.policy import Policy, looser_settings
 from assay.schema import Structure
 
 OPTIONS: Final = frozenset({b"x-assay-policy", b"x-assay-stakes", b"x-assay-upstream"})
-"""The headers that say how an answer is to be checked: the gateway reads them."""
+"""The headers that say how an answer is checked, which the gateway reads."""
 HEADERS: Final = OPTIONS | {b"x-assay-key", b"x-assay-csrf"}
-"""The headers of ours that a request may carry."""
+"""The headers `x-assay-*` that a request may have."""
 NAMES_POLICY: Final = frozenset({"/v1/check", "/v1/runs/check", "/v1/batch", "/v1/screen"})
-"""The paths of the REST API that read `x-assay-policy`; of the gateway's headers they read no other."""
+"""The paths of the REST API that read `x-assay-policy`; they read no other of `OPTIONS`."""
 _PREFIX: Final = b"x-assay-"
 _MOST_SHOWN: Final = 6
 
 
 def unknown_headers(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
-    """Why a request is refused for a header of ours that there is not, which would otherwise change nothing unnoticed.
+    """Why a request is refused for an unknown header `x-assay-*`, which would otherwise be ignored unnoticed.
 
     >>> unknown_headers([(b"x-assay-polcy", b"rag")])
     'expected of the headers x-assay-*: csrf, key, policy, stakes, upstream; got polcy'
@@ -32,28 +32,28 @@ def unknown_headers(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
 
 
 def unread_headers(path: str, headers: Iterable[tuple[bytes, bytes]], *, gateway: bool) -> str | None:
-    """Why a request is refused for a header of ours that its route would not read, or not all of.
+    """Why a request is refused for a header of `OPTIONS` that its route does not read, or that it has twice.
 
     Args:
-        path: the request's.
-        headers: the request's; there is none of ours that `HEADERS` lacks.
+        path: the path of the request.
+        headers: its headers, of which none is unknown (`unknown_headers`).
         gateway: whether the path is one of the gateway's.
 
     >>> unread_headers("/v1/consensus", [(b"x-assay-policy", b"rag")], gateway=False)
     'the header x-assay-policy is not read at /v1/consensus; leave it out'
     >>> unread_headers("/v1/check", [(b"x-assay-policy", b"rag")], gateway=False)
     """
-    given = [name for name, _ in headers if name in OPTIONS]
-    for name in sorted(set(given)):
-        if given.count(name) > 1:
-            return f"expected one header {name.decode()}, got {given.count(name)}"
+    options = [name for name, _ in headers if name in OPTIONS]
+    for name in sorted(set(options)):
+        if options.count(name) > 1:
+            return f"expected one header {name.decode()}, got {options.count(name)}"
         if not gateway and not (name == b"x-assay-policy" and path in NAMES_POLICY):
             return f"the header {name.decode()} is not read at {path}; leave it out"
     return None
 
 
 def named_policy(header: str | None, in_body: str | None) -> str | None:
-    """The policy that a request to the REST API names, in its header `x-assay-policy` or in its body.
+    """The policy that a request to the REST API names in its header `x-assay-policy` or in its body.
 
     Raises:
         InputError: the two differ.
@@ -64,7 +64,7 @@ def named_policy(header: str | None, in_body: str | None) -> str | None:
 
 
 def require_permitted(asked: Policy, own: Policy, listed: Collection[str] | None) -> None:
-    """Let a request have a policy that is at least as strict as the server's own, or one that the operator lists.
+    """Allow a request a policy that is at least as strict as the server's own, or one that the operator lists.
 
     Raises:
         PolicyError: it is neither; the message names the settings in which it is looser.
@@ -84,11 +84,11 @@ def require_permitted(asked: Policy, own: Policy, listed: Collection[str] | None
 
 
 def require_claims(structure: Structure | None, listed: Collection[str]) -> None:
-    """Refuse a structure by which a request would have values of its output held to no evidence.
+    """Refuse a structure by which a request would exempt values of its output from being checked.
 
     Args:
-        structure: what the request says of its output.
-        listed: JSON Pointers of what the operator lets requests declare to be no claims, with what stands inside.
+        structure: the structure in the request.
+        listed: JSON Pointers of values that requests may declare to be no claims, with everything inside them.
 
     Raises:
         InputError: it declares a value that the operator does not list.

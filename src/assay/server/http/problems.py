@@ -1,6 +1,5 @@
-"""Problem documents (RFC 9457): what was expected, what came and what to do, for programs and for people."""
+"""Problem documents (RFC 9457): what was expected, what the server got, and what to do about it."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -35,7 +34,7 @@ def problem(
 
     Args:
         status: the HTTP status.
-        detail: what was expected and what came.
+        detail: what was expected and what the server got.
         code: a stable name such as `input.invalid`; it becomes the problem's type.
         instance: the path of the request.
         todo: what to do.
@@ -53,11 +52,6 @@ def problem(
         "todo": todo,
     }
     return {name: value for name, value in {**made, **members}.items() if value is not None}
-
-
-def encoded(document: dict[str, Any]) -> bytes:
-    """The document as JSON."""
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
 
 
 class Problem(BaseModel):
@@ -78,7 +72,7 @@ class Problem(BaseModel):
 
 
 class ProblemError(Exception):
-    """Ends a request with a problem document; routes raise it."""
+    """Raised by routes to end a request with a problem document."""
 
     def __init__(
         self, status: int, detail: str, *, code: str, todo: str | None = None, headers: Mapping[str, str] | None = None
@@ -89,11 +83,11 @@ class ProblemError(Exception):
 
 
 def unknown(what: str) -> ProblemError:
-    """What a caller asked for is not there, or is another tenant's: both are told in the same words."""
+    """The error for a resource that does not exist or belongs to another tenant: both read the same."""
     return ProblemError(404, f"there is no such {what}", code="resource.unknown")
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """What the OpenAPI document says of the problems of a route: the `responses` of a FastAPI route."""
+    """The problems of a route for the OpenAPI document: its `responses` in FastAPI."""
     schema = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {status: {"description": TITLES[status], "content": schema} for status in statuses}

@@ -1,4 +1,4 @@
-"""Tables as spreadsheets take them: CSV in which no text is a formula."""
+"""Tables as CSV for spreadsheets, in which no text is read as a formula."""
 
 import csv
 import io
@@ -6,20 +6,20 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-_BEGINS: Final = "=+\\-@\uff1d\uff0b\uff0d\uff20"
-"""Signs that a formula begins with, of full width too."""
+_FORMULA_SIGNS: Final = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+"""Characters that a formula begins with, full-width ones included."""
 _FORMULA: Final = re.compile(
-    rf"\A(?=[\s\"]{{0,64}}[{_BEGINS}])|\A(?=[\t\r\n])|(?<=[;\t\r\n])(?=[\s\"]{{0,64}}[{_BEGINS}])"
+    rf"\A(?=[\s\"]{{0,64}}[{_FORMULA_SIGNS}])|\A(?=[\t\r\n])|(?<=[;\t\r\n])(?=[\s\"]{{0,64}}[{_FORMULA_SIGNS}])"
 )
-"""Where a formula would begin: at the beginning of a cell, and behind what ends a cell where a file is read with other
-separators than it was written with, as spreadsheets do in countries that write 1,5."""
+"""Where a formula may begin: at the start of a cell, and after a character that ends a cell for a program that reads
+the file with other separators, as spreadsheets do in countries that write 1,5."""
 
 Cell = str | int | float | None
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A table as CSV (RFC 4180). What a spreadsheet would take for a formula has an apostrophe before it (OWASP, "CSV
-    injection"), in the middle of a text too.
+    """A table as CSV (RFC 4180), with an apostrophe before whatever a spreadsheet might read as a formula, also in the
+    middle of a text (OWASP, "CSV injection").
 
     >>> csv_text(["said"], [["=1+1"], ["2 weeks"], ["a;=1+1"]]).splitlines()
     ['said', "'=1+1", '2 weeks', "a;'=1+1"]

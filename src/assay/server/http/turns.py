@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from assay.server.gateway.asgi import Message, Scope, Send
-from assay.server.http.admission import OPEN
+from assay.server.http.admission import OPEN_PATHS
 
 OF_ONE: Final = 2
 """Requests of one caller that are answered at once."""
@@ -31,7 +31,7 @@ def takes_turn(scope: Scope) -> bool:
     """
     path = scope["path"]
     waits = _REVIEW.fullmatch(path) is not None and b"wait=" in scope.get("query_string", b"")
-    return not (path in OPEN or path in _CHECKS or waits)
+    return not (path in OPEN_PATHS or path in _CHECKS or waits)
 
 
 class Turns:

@@ -1,1 +1,1 @@
-"""The log of a server: its form and level, the id of the request that a line is about, and no secrets in it."""
+"""The log of a server: its format and level, the request id of each line, and the redaction of secrets."""

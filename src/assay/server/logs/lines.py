@@ -1,4 +1,4 @@
-"""The lines of the log, as JSON for machines or as text for people, with their level from the environment."""
+"""The lines of the log, as JSON for programs or as text for people, at the level that the environment sets."""
 
 import json
 import logging
@@ -26,7 +26,7 @@ class LogFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """What is logged, and how."""
+    """The level and the format of the log."""
 
     level: str = "info"
     """The least level that is written, one of `LEVELS`."""
@@ -37,7 +37,7 @@ def log_settings(environ: Mapping[str, str]) -> LogSettings:
     """The settings of the log in the environment.
 
     Raises:
-        PolicyError: one of them is none that there is.
+        PolicyError: the level or the format is unknown.
     """
     level, form = environ.get(LEVEL, "").strip().lower() or "info", environ.get(FORMAT, "").strip().lower() or "json"
     if level not in LEVELS:
@@ -47,8 +47,8 @@ def log_settings(environ: Mapping[str, str]) -> LogSettings:
     return LogSettings(level, LogFormat(form))
 
 
-class _Lines(logging.Formatter):
-    """What both forms share: the second is formatted once, and fields and messages lose their secrets."""
+class _LineFormatter(logging.Formatter):
+    """What both formats share: the time is formatted once a second, and fields and messages are redacted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class _Lines(logging.Formatter):
         """Time, level, and the id of the request where there is one."""
         second = int(record.created)
         if second != self._second[0]:
-            # Replaced whole: another thread may be here at the same time.
+            # One assignment, because another thread may be here at the same time.
             self._second = second, self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z")
         made: dict[str, Any] = {"time": self._second[1], "level": record.levelname.lower()}
         id_ = current_id.get()
@@ -79,7 +79,7 @@ class _Lines(logging.Formatter):
         return redacted(message)
 
 
-class JsonLines(_Lines):
+class JsonLines(_LineFormatter):
     """One JSON object a line; the fields of a record's `line` are in it beside the time and the level."""
 
     def __init__(self) -> None:
@@ -94,18 +94,18 @@ class JsonLines(_Lines):
         return self._encode({**self.head(record), **fields})
 
 
-class TextLines(_Lines):
-    """One line for people. Control characters are written out: a line of a client's making cannot look like ours."""
+class TextLines(_LineFormatter):
+    """One line for people. Control characters are escaped, so that no client can forge a line of the log."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as text."""
         head, fields = self.head(record), self.fields(record)
         id_ = f" [{head['request_id']}]" if "request_id" in head else ""
         if fields is None:
-            said = f"{record.name}: {_escaped(self.message(record))}"
+            text = f"{record.name}: {_escaped(self.message(record))}"
         else:
-            said = " ".join(f"{name}={_word(value)}" for name, value in fields.items() if value is not None)
-        return f"{head['time']} {head['level'].upper():8}{id_} {said}"
+            text = " ".join(f"{name}={_word(value)}" for name, value in fields.items() if value is not None)
+        return f"{head['time']} {head['level'].upper():8}{id_} {text}"
 
 
 def _word(value: Any) -> str:
@@ -114,7 +114,7 @@ def _word(value: Any) -> str:
 
 
 def _escaped(text: str) -> str:
-    # A traceback keeps its lines, each set in: only a line of ours begins with a time.
+    # A traceback keeps its lines, indented: only a line of the log begins with a time.
     return "\n  ".join(
         "".join(one if one.isprintable() or one == "\t" else ascii(one)[1:-1] for one in line)
         for line in text.split("\n")
@@ -122,8 +122,8 @@ def _escaped(text: str) -> str:
 
 
 def set_up_logging(settings: LogSettings) -> None:
-    """Write the log of this process to standard error, in place of whatever was set up before."""
-    # Every record would look up its caller, its thread and its process, of which no line says anything.
+    """Write the log of this process to standard error, replacing any earlier set-up."""
+    # Every record would look up its caller, its thread and its process, which no line contains.
     logging._srcfile = None  # noqa: SLF001 the way that the documentation of logging gives
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)

@@ -1,8 +1,8 @@
-"""Taking secrets out of what is about to be logged.
+"""Removes secrets from what is about to be logged.
 
-No line of assay's own is meant to hold one. But messages of other packages and of errors quote what they were given: a
-URL with its password, a header, a body. What looks like a secret is replaced, and rather too much than too little: a
-line that lost a word costs a look at the code, a key in a log costs the key.
+No line of assay itself is meant to contain one. But messages of other packages and of errors quote their input: a URL
+with its password, a header, a body. What looks like a secret is replaced, too much rather than too little: a line that
+lost a word costs a look at the code, a key in a log costs the key.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 REDACTED: Final = "***"
 LONGEST: Final = 20_000
-"""Characters of one text; what is longer is cut, so that looking through it takes milliseconds at most."""
+"""Characters of a text that are kept; the rest is cut, so that the search takes milliseconds at most."""
 
 _VALUE: Final = r"""(?:"[^"]{0,4096}"?|'[^']{0,4096}'?|[^\s"',;&}\])]{1,4096})"""
 _PATTERNS: Final = (
@@ -47,7 +47,7 @@ _PATTERNS: Final = (
         rf"\1{REDACTED}",
     ),
     (re.compile(r"(?i)\b(bearer)\s{1,8}[A-Za-z0-9._~+/=-]{8,4096}"), rf"\1 {REDACTED}"),
-    # Keys by their form: of assay, of model providers.
+    # Keys by their prefix: of assay, of model providers.
     (
         re.compile(
             r"\b(assay_|sk-|rk-|pk-|AIza|gsk_|hf_|xai-|AKIA|ASIA|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-)[A-Za-z0-9_-]{12,4096}"
@@ -67,13 +67,13 @@ def redacted(text: str) -> str:
     """
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]}... [{len(text) - LONGEST:,} characters left out]"
-    for pattern, by in _PATTERNS:
-        text = pattern.sub(by, text)
+    for pattern, replacement in _PATTERNS:
+        text = pattern.sub(replacement, text)
     return text
 
 
 def redacted_value(value: Any) -> Any:
-    """A value of a line with every text in it redacted, and every name of a field."""
+    """A value of a line with every text in it redacted, and every field whose name is that of a secret."""
     if isinstance(value, str):
         return redacted(value)
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""The id of a request: in each line of the log about it, and in its answer, so that one leads to the other.
+"""The id of a request, which is in every line of the log about it and in its answer, so that one leads to the other.
 
-A proxy in front may give one (`x-request-id`); it is kept where it is of plain characters and short, because it goes
-into the log and into a header. Else it is made here.
+A proxy may send one (`x-request-id`); it is used if it has 8 to 64 plain characters, because it goes into the log and
+into a header. Otherwise a random one is created.
 """
 
 import re
@@ -14,34 +14,34 @@ Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
 
-GIVEN: Final = b"x-request-id"
-"""The header of a request in which a proxy gives one."""
-TOLD: Final = b"x-assay-request-id"
-"""The header of an answer. `x-request-id` there is the upstream's own, which its clients look for."""
+REQUEST_HEADER: Final = b"x-request-id"
+"""The header in which a proxy sends an id."""
+ANSWER_HEADER: Final = b"x-assay-request-id"
+"""The header of an answer. An answer's `x-request-id` is the upstream's own, which its clients look for."""
 _KEY: Final = "assay.request_id"
 _PLAIN: Final = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 
 current_id: ContextVar[str | None] = ContextVar("assay_request_id", default=None)
-"""The id of the request that is worked on."""
+"""The id of the request that the current task answers."""
 
 
 def request_id_of(scope: Scope) -> str:
-    """The id of a request; the same one each time that it is asked for."""
+    """The id of a request, the same at every call."""
     found = scope.get(_KEY)
     if found is None:
-        given = [value for name, value in scope["headers"] if name.lower() == GIVEN]
-        plain = len(given) == 1 and _PLAIN.fullmatch(given[0]) is not None
-        scope[_KEY] = found = given[0].decode("ascii") if plain else secrets.token_hex(16)
+        sent = [value for name, value in scope["headers"] if name.lower() == REQUEST_HEADER]
+        plain = len(sent) == 1 and _PLAIN.fullmatch(sent[0]) is not None
+        scope[_KEY] = found = sent[0].decode("ascii") if plain else secrets.token_hex(16)
     return str(found)
 
 
-def telling(send: Send, id_: str) -> Send:
-    """Sends an answer with the id of its request."""
+def with_request_id(send: Send, id_: str) -> Send:
+    """A `send` that adds the id of the request to the answer's headers."""
 
     async def send_with_id(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = [pair for pair in message.get("headers", ()) if pair[0].lower() != TOLD]
-            message = {**message, "headers": [*headers, (TOLD, id_.encode("ascii"))]}
+            headers = [pair for pair in message.get("headers", ()) if pair[0].lower() != ANSWER_HEADER]
+            message = {**message, "headers": [*headers, (ANSWER_HEADER, id_.encode("ascii"))]}
         await send(message)
 
     return send_with_id

@@ -1,1 +1,1 @@
-"""What a server tells of itself: figures for Prometheus, traces and events for OpenTelemetry, a log line a request."""
+"""The telemetry of a server: metrics for Prometheus, traces and events for OpenTelemetry, a log line a request."""

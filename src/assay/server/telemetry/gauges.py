@@ -1,4 +1,4 @@
-"""Figures that are read out of the database when they are asked for, and told again for a while."""
+"""Metrics that are read from the database on request, and reused for a while."""
 
 import logging
 import threading
@@ -11,8 +11,8 @@ from sqlalchemy import func, select
 from assay.errors import AssayError
 from assay.schema.report_parts import Tier
 from assay.server.panels.calibration import METRICS, bins_of, calibration_error
-from assay.server.panels.watched_metrics import METRIC_RULES
-from assay.server.telemetry.watched import Watched
+from assay.server.panels.six import RULES
+from assay.server.telemetry.monitor_metrics import MonitorMetrics
 from assay.store.db import Store, alerts, outbox, review_items
 from assay.store.records import micros
 from assay.store.sketches import COMPOSITE, Sketch, TimeRange, read_measured, sum_sketches, uncounted_entries
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from assay.monitor import MonitorSettings
 
-KEPT_S: Final = 15.0
-"""Seconds for which what was read is told again: whoever asks often costs the database nothing."""
+REUSED_S: Final = 15.0
+"""Seconds for which metrics are reused, so that frequent scrapes cost the database nothing."""
 MOST_TENANTS: Final = 200
-"""Tenants whose measurements are added up."""
+"""Tenants whose measurements are summed."""
 _DAYS: Final = 28
 _OPEN: Final = ("open", "evidence")
 _MESSAGES: Final = ("waiting", "sent", "failed")
@@ -33,34 +33,34 @@ _log = logging.getLogger("assay.server")
 
 
 class Gauges:
-    """The figures of a database, of all its tenants together."""
+    """The metrics of a database, over all its tenants."""
 
     def __init__(
         self, store: Store, clock: Callable[[], float] = time.monotonic, settings: "MonitorSettings | None" = None
     ) -> None:
         """Over a store, whose monitor has these settings."""
         self._store, self._clock = store, clock
-        self._watched = Watched(store, settings, clock)
+        self._watched = MonitorMetrics(store, settings, clock)
         self._lock = threading.Lock()
-        self._until = float("-inf")
-        self._kept: list[Metric] = []
+        self._reused_until = float("-inf")
+        self._last_read: list[Metric] = []
 
     def __call__(self) -> "Iterable[Metric]":
-        """The figures; none where the database cannot be read, which `/readyz` tells."""
+        """The metrics; none while the database cannot be read, which `/readyz` reports."""
         with self._lock:
-            if self._clock() >= self._until:
+            if self._clock() >= self._reused_until:
                 try:
-                    self._kept = list(self._read())
+                    self._last_read = list(self._read())
                 except AssayError:
-                    self._kept = []
+                    self._last_read = []
                     _log.exception("the figures of the database cannot be read")
-                self._until = self._clock() + KEPT_S
-            return list(self._kept)
+                self._reused_until = self._clock() + REUSED_S
+            return list(self._last_read)
 
     def _read(self) -> "Iterable[Metric]":
         now, items = self._store.now(), review_items.c
         with self._store.reading_across() as connection:
-            waiting = connection.execute(
+            reviews = connection.execute(
                 select(
                     items.tier, func.count().label("number"), func.count().filter(items.due < micros(now)).label("late")
                 )
@@ -72,20 +72,20 @@ class Gauges:
                 .where(outbox.c.target != "")
                 .group_by(outbox.c.state)
             ).all()
-            held = connection.execute(
+            open_alerts = connection.execute(
                 select(alerts.c.severity, func.count().label("number"))
                 .where(alerts.c.state != "closed")
                 .group_by(alerts.c.severity)
             ).all()
-            behind = uncounted_entries(connection)
+            lag = uncounted_entries(connection)
         yield _gauge(
             "assay_reviews_waiting",
             "Outputs that wait for a person.",
             "tier",
-            {**dict.fromkeys(map(str, Tier), 0), **{row.tier: row.number for row in waiting}},
+            {**dict.fromkeys(map(str, Tier), 0), **{row.tier: row.number for row in reviews}},
         )
-        yield _single(
-            "assay_reviews_overdue", "Outputs whose first deadline has passed.", sum(row.late for row in waiting)
+        yield _unlabelled(
+            "assay_reviews_overdue", "Outputs whose first deadline has passed.", sum(row.late for row in reviews)
         )
         yield _gauge(
             "assay_messages",
@@ -99,11 +99,11 @@ class Gauges:
             "urgency",
             {
                 **dict.fromkeys(("info", "warning", "critical"), 0),
-                **{row.severity: row.number for row in held},
+                **{row.severity: row.number for row in open_alerts},
             },
         )
-        yield _single(
-            "assay_monitor_lag_entries", "Entries of the record that panels do not count yet.", sum(behind.values())
+        yield _unlabelled(
+            "assay_monitor_lag_entries", "Entries of the record that panels do not count yet.", sum(lag.values())
         )
         from assay.server.panels.worker import tenants
 
@@ -112,18 +112,18 @@ class Gauges:
         yield from self._watched.read(first)
 
     def _measured(self, tenants: Sequence[str]) -> "Iterable[Metric]":
-        now, names = self._store.now(), (*(rule.metric for rule in METRIC_RULES), COMPOSITE)
-        of_day: dict[str, list[Sketch]] = {name: [] for name in names}
-        judged: dict[str, list[Sketch]] = {name: [] for name in METRICS}
+        now, names = self._store.now(), (*(rule.metric for rule in RULES), COMPOSITE)
+        last_day: dict[str, list[Sketch]] = {name: [] for name in names}
+        by_judgement: dict[str, list[Sketch]] = {name: [] for name in METRICS}
         for tenant in tenants:
             with self._store.reading(tenant) as connection:
                 day = read_measured(connection, tenant, names, TimeRange.until(now, 24, 1))
                 weeks = read_measured(connection, tenant, METRICS, TimeRange.until(now, _DAYS, 24))
             for name in names:
-                of_day[name].append(day.whole(name))
+                last_day[name].append(day.whole(name))
             for name in METRICS:
-                judged[name].append(weeks.whole(name))
-        whole = {name: sum_sketches(sketches) for name, sketches in of_day.items()}
+                by_judgement[name].append(weeks.whole(name))
+        whole = {name: sum_sketches(sketches) for name, sketches in last_day.items()}
         yield _gauge(
             "assay_monitor_value",
             "Means over the outputs of the last 24 hours.",
@@ -136,10 +136,10 @@ class Gauges:
             "metric",
             {name: one.count for name, one in whole.items()},
         )
-        errors, numbers = {}, {}
+        errors, counts = {}, {}
         for what in ("claim", "output"):
-            bins = bins_of(sum_sketches(judged[f"{what}.right"]), sum_sketches(judged[f"{what}.wrong"]))
-            numbers[what] = sum(one.judged for one in bins)
+            bins = bins_of(sum_sketches(by_judgement[f"{what}.right"]), sum_sketches(by_judgement[f"{what}.wrong"]))
+            counts[what] = sum(one.judged for one in bins)
             if (error := calibration_error(bins)) is not None:
                 errors[what] = error
         yield _gauge(
@@ -148,7 +148,7 @@ class Gauges:
             "of",
             errors,
         )
-        yield _gauge("assay_verifier_judged", "Scores that people judged in 28 days.", "of", numbers)
+        yield _gauge("assay_verifier_judged", "Scores that people judged in 28 days.", "of", counts)
 
 
 def _gauge(name: str, about: str, label: str, values: Mapping[str, float]) -> "GaugeMetricFamily":
@@ -160,7 +160,7 @@ def _gauge(name: str, about: str, label: str, values: Mapping[str, float]) -> "G
     return made
 
 
-def _single(name: str, about: str, value: float) -> "GaugeMetricFamily":
+def _unlabelled(name: str, about: str, value: float) -> "GaugeMetricFamily":
     from prometheus_client.core import GaugeMetricFamily
 
     return GaugeMetricFamily(name, about, value=value)

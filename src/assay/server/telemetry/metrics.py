@@ -1,7 +1,7 @@
-"""The figures of a server for Prometheus. No label has a name or a text of anybody: each has few values.
+"""The metrics of a server for Prometheus. No label contains names or texts of callers: each has few values.
 
-With several worker processes each keeps its figures in files of one folder (`PROMETHEUS_MULTIPROC_DIR`), and whichever
-is asked adds up those of all.
+With several worker processes, each keeps its metrics in files of one folder (`PROMETHEUS_MULTIPROC_DIR`), and the one
+that is scraped sums those of all.
 """
 
 import contextlib
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable of the environment that names the folder of several processes."""
+"""The environment variable with the folder that several processes share."""
 SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 SCORES: Final = tuple(step / 10 for step in range(1, 11))
 STAGES: Final = frozenset(
     {"tools", "screening", "evidence", "claims", "judging", "logic", "judge", "knowledge", "probing"}
 )
-"""The stages that are told apart."""
+"""The stages of a check that have a label."""
 
 Read = Callable[[], "Iterable[Metric]"]
-"""Figures that are read when they are asked for."""
+"""Reads metrics at the time of a scrape."""
 
 
 class Metrics:
-    """The figures of one process."""
+    """The metrics of one process."""
 
     def __init__(self) -> None:
-        """Make them.
+        """Register the metrics.
 
         Raises:
             MissingPackageError: prometheus-client is not installed.
@@ -43,16 +43,16 @@ class Metrics:
         except ImportError as error:
             raise MissingPackageError("/metrics needs prometheus-client: pip install 'assay-ai[server]'") from error
         self.read: Read | None = None
-        """Gives further ones when they are asked for."""
-        self._several = FOLDER in os.environ
+        """Reads further metrics at the time of a scrape."""
+        self._is_multiprocess = FOLDER in os.environ
         self.registry = CollectorRegistry()
-        self._count(Counter)
-        self._measure(Histogram)
-        self._hold(Gauge)
-        if not self._several:
+        self._make_counters(Counter)
+        self._make_histograms(Histogram)
+        self._make_gauges(Gauge)
+        if not self._is_multiprocess:
             ProcessCollector(registry=self.registry)
 
-    def _count(self, counter: "type[Counter]") -> None:
+    def _make_counters(self, counter: "type[Counter]") -> None:
         def made(name: str, about: str, *labels: str) -> "Counter":
             return counter(f"assay_{name}", about, labels, registry=self.registry)
 
@@ -63,7 +63,7 @@ class Metrics:
         self.characters = made("output_characters", "Characters of outputs by how they were covered.", "coverage")
         self.kept_verdicts = made("verdict_cache", "Verdicts that were looked for among those that are kept.", "result")
 
-    def _measure(self, histogram: "type[Histogram]") -> None:
+    def _make_histograms(self, histogram: "type[Histogram]") -> None:
         def made(name: str, about: str, label: str, buckets: tuple[float, ...] = SECONDS) -> "Histogram":
             return histogram(f"assay_{name}", about, (label,), buckets=buckets, registry=self.registry)
 
@@ -76,7 +76,7 @@ class Metrics:
         )
         self.upstream = made("gateway_upstream_seconds", "Seconds that an answer spent at its upstream.", "route")
 
-    def _hold(self, gauge: "type[Gauge]") -> None:
+    def _make_gauges(self, gauge: "type[Gauge]") -> None:
         def made(name: str, about: str) -> "Gauge":
             return gauge(f"assay_{name}", about, registry=self.registry, multiprocess_mode="livesum")
 
@@ -107,28 +107,28 @@ class Metrics:
             self.characters.labels(name).inc(number)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """All figures as text, and its media type; blocks for as long as the database takes.
+        """All metrics as text, and its media type; blocks for as long as the database takes.
 
         Args:
-            accept: what the client takes, as its header says.
+            accept: the client's `accept` header.
         """
         from prometheus_client import CollectorRegistry
         from prometheus_client.exposition import choose_encoder
 
         encode, kind = choose_encoder(accept)
         whole: Any = self.registry
-        if self._several:
+        if self._is_multiprocess:
             from prometheus_client.multiprocess import MultiProcessCollector
 
             whole = CollectorRegistry()
             MultiProcessCollector(whole)
-        asked = CollectorRegistry()
-        asked.register(_Joined(whole, self.read))
-        return encode(asked), kind
+        joined = CollectorRegistry()
+        joined.register(_JoinedCollector(whole, self.read))
+        return encode(joined), kind
 
 
-class _Joined:
-    """What is counted here and what is read when it is asked for."""
+class _JoinedCollector:
+    """A collector of the counted metrics and of those that are read at a scrape."""
 
     def __init__(self, registry: Any, read: Read | None) -> None:
         self._registry, self._read = registry, read
@@ -142,8 +142,8 @@ class _Joined:
             yield from self._read()
 
 
-def mark_gone(pid: int) -> None:
-    """A worker has ended: what it held at the moment is no longer held."""
+def drop_worker_gauges(pid: int) -> None:
+    """Drop the gauges of a worker process that has ended."""
     if FOLDER not in os.environ:
         return
     with contextlib.suppress(ImportError, OSError):

@@ -1,8 +1,8 @@
-"""One request as it is seen from outside: its figures, its span, and its line in the access log.
+"""The telemetry of one request: its metrics, its span, and its line in the access log.
 
-A line says which route was asked, with what outcome and how fast: never a query, a header or a body, and no name of a
-caller, which no erasure could reach there. Of what the gateway forwards it writes a line of its own, with the decision
-(`assay.server.gateway.relay`); here only what it refused gets one.
+A line has the route, the outcome and the duration, never a query, a header or a body, and no name of a caller, which
+could not be erased there. The gateway writes its own line, with the decision, for each request that it forwards
+(`assay.server.gateway.relay`); here only those that it refused get one.
 """
 
 import logging
@@ -11,30 +11,30 @@ from typing import Any, Final
 
 from assay.server.gateway.asgi import Message, Scope, Send
 from assay.server.gateway.targets import is_gateway, target_of
-from assay.server.http.admission import OPEN
+from assay.server.http.admission import OPEN_PATHS
 from assay.server.telemetry.telemetry import Telemetry
 
-LOGGED: Final = "assay.logged"
-"""Set in the scope of a request of which a line was written already."""
-ASKED: Final = "assay.asked"
-"""The method that a client used where another one was asked of the routes."""
-QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Routes that are asked by machines again and again: their lines are written at the level `debug`."""
-ELSEWHERE: Final = "other"
-"""The route of what is none."""
+LINE_WRITTEN: Final = "assay.logged"
+"""Set in the scope of a request whose line is written elsewhere."""
+CLIENT_METHOD: Final = "assay.asked"
+"""The key, in a request's scope, of the method that the client used where the routes see another one."""
+POLLED_ROUTES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+"""Routes that machines poll: their lines are written at the level `debug`."""
+OTHER_ROUTE: Final = "other"
+"""The route of requests that no route answers."""
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _LONGEST_PATH: Final = 200
 _IDS: Final = {b"x-assay-report-id": "report_id", b"x-assay-action": "action"}
 _log = logging.getLogger("assay.server.access")
 
 
-class Observed:
-    """One request on its way."""
+class ObservedRequest:
+    """Observes one request from its head to the end of its answer."""
 
     __slots__ = ("_begun", "_bytes", "_own_headers", "_scope", "_send", "_span", "_status", "_telemetry", "_token")
 
     def __init__(self, telemetry: Telemetry, scope: Scope, send: Send) -> None:
-        """Begin to watch it."""
+        """Start the clock and the span."""
         self._telemetry, self._scope, self._send = telemetry, scope, send
         self._begun = time.perf_counter()
         self._status: int | None = None
@@ -50,11 +50,11 @@ class Observed:
 
     @property
     def _method(self) -> str:
-        method = str(self._scope.get(ASKED, self._scope["method"]))
+        method = str(self._scope.get(CLIENT_METHOD, self._scope["method"]))
         return method if method in METHODS else "OTHER"
 
     async def send(self, message: Message) -> None:
-        """Sends a part of the answer on, and looks at it."""
+        """Sends a message on, noting the status, the size and the ids in headers."""
         if message["type"] == "http.response.start":
             self._status = message["status"]
             for name, value in message.get("headers", ()):
@@ -65,7 +65,7 @@ class Observed:
         await self._send(message)
 
     def end(self) -> None:
-        """The answer has gone out, or the client has."""
+        """Record the request when the answer has been sent, or the client has disconnected."""
         spent = time.perf_counter() - self._begun
         route = self.route
         metrics = self._telemetry.metrics
@@ -83,21 +83,21 @@ class Observed:
 
     @property
     def route(self) -> str:
-        """The pattern of the route: of few values, whatever was asked."""
+        """The pattern of the route, which has few values, whatever the path is."""
         path, method = self._scope["path"], self._scope["method"]
         if is_gateway(path):
             target = target_of(method, path)
             if target is None:
-                return ELSEWHERE
+                return OTHER_ROUTE
             return "/v1/models/{id}" if target.path.startswith("/v1/models/") else target.path
-        if path in OPEN:
+        if path in OPEN_PATHS:
             return str(path)
         found = getattr(self._scope.get("route"), "path", None)
-        return found if isinstance(found, str) else ELSEWHERE
+        return found if isinstance(found, str) else OTHER_ROUTE
 
     def _write(self, route: str, spent: float, trace_id: str | None) -> None:
-        level = logging.DEBUG if route in QUIET and (self._status or 0) < _REFUSED else logging.INFO
-        if self._scope.get(LOGGED) or not _log.isEnabledFor(level):
+        level = logging.DEBUG if route in POLLED_ROUTES and (self._status or 0) < _LEAST_ERROR else logging.INFO
+        if self._scope.get(LINE_WRITTEN) or not _log.isEnabledFor(level):
             return
         line = {
             "event": "request",
@@ -113,5 +113,5 @@ class Observed:
         _log.log(level, "request %s", route, extra={"line": line})
 
 
-_REFUSED: Final = 400
-"""The least status of what is told whatever the route."""
+_LEAST_ERROR: Final = 400
+"""The lowest status that is logged at `info` also for polled routes."""

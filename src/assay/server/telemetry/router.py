@@ -1,4 +1,4 @@
-"""`GET /metrics`: the figures of the server for Prometheus."""
+"""`GET /metrics`: the metrics of the server for Prometheus."""
 
 from fastapi import APIRouter, Request, Response
 
@@ -9,7 +9,7 @@ from assay.server.services import Services, allowed
 
 
 def make_metrics_router(services: Services) -> APIRouter:
-    """The route over the figures of a server."""
+    """The route over the metrics of a server."""
     router = APIRouter()
 
     def metrics(request: Request) -> Response:

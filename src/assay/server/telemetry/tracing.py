@@ -1,4 +1,4 @@
-"""Traces of a server: a span for each request, for each call of a model, and what `CheckTelemetry` tells of checks."""
+"""Traces of a server: a span for each request and each call of a model, and what `CheckTelemetry` reports of checks."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -20,16 +20,16 @@ _PROVIDERS: Final = {"chat_completions": "openai", "responses": "openai", "messa
 _ERROR: Final = 500
 _log = logging.getLogger("assay.server")
 
-Pairs = list[tuple[bytes, bytes]]
+HeaderPairs = list[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The call of a model that is on its way."""
+class ModelCall:
+    """A call of a model that is in progress."""
 
     span: "Span"
     context: "Context"
-    """In which the span is the current one."""
+    """The context in which the span is the current one."""
 
 
 class Tracing:
@@ -41,23 +41,23 @@ class Tracing:
         Raises:
             MissingPackageError: the API of OpenTelemetry is not installed.
         """
-        self._own = [one for one in (tracers, loggers) if one is not None]
+        self._own_providers = [one for one in (tracers, loggers) if one is not None]
         self.checks = CheckTelemetry(tracers, loggers, captures_content=captures_content)
 
     # Requests
 
     def begin(self, method: str, headers: Iterable[tuple[bytes, bytes]]) -> tuple["Span", Any]:
-        """The span of a request, a child of the one that its `traceparent` names, made the current one.
+        """Begin the span of a request as the current one; its parent is the span that `traceparent` names.
 
         Returns:
-            The span, and what `end` needs to bring the context back.
+            The span, and the token with which `end` restores the context.
         """
         from opentelemetry import context, propagate, trace
 
         carrier = {
             name.decode("latin-1").lower(): value.decode("latin-1")
             for name, value in headers
-            if name.lower() in _FIELDS
+            if name.lower() in _PROPAGATION_HEADERS
         }
         parent = propagate.extract(carrier)
         span = self.checks.tracer.start_span(
@@ -81,8 +81,8 @@ class Tracing:
 
     # Calls of models
 
-    def ask(self, wire: str, model: str | None, upstream: str, headers: Pairs) -> tuple[Asked, Pairs]:
-        """The span of a model's call, and the headers with which the upstream goes on with the trace."""
+    def ask(self, wire: str, model: str | None, upstream: str, headers: HeaderPairs) -> tuple[ModelCall, HeaderPairs]:
+        """Begin the span of a call of a model; returns it with the headers that continue the trace at the upstream."""
         from opentelemetry import propagate, trace
 
         attributes: dict[str, Any] = {
@@ -98,13 +98,13 @@ class Tracing:
         carrier: dict[str, str] = {}
         propagate.inject(carrier, inside)
         if not carrier:
-            return Asked(span, inside), headers
+            return ModelCall(span, inside), headers
         kept = [pair for pair in headers if pair[0].lower().decode("latin-1") not in carrier]
         kept += [(name.encode(), value.encode("latin-1")) for name, value in carrier.items()]
-        return Asked(span, inside), kept
+        return ModelCall(span, inside), kept
 
-    def answered(self, asked: Asked, status: int | None, answer: Mapping[str, Any] | None = None) -> str | None:
-        """End the span of a model's call; the id of its answer, where it was read."""
+    def answered(self, asked: ModelCall, status: int | None, answer: Mapping[str, Any] | None = None) -> str | None:
+        """End the span of a call of a model; returns the id of its answer, where it was read."""
         from opentelemetry import trace
 
         if not asked.span.is_recording():  # it has ended, or nobody records it
@@ -119,48 +119,48 @@ class Tracing:
             for attribute, name in (("gen_ai.response.id", "id"), ("gen_ai.response.model", "model")):
                 value = answer.get(name)
                 if isinstance(value, str):
-                    asked.span.set_attribute(attribute, value[:_LONGEST])
-            found = answer["id"][:_LONGEST] if isinstance(answer.get("id"), str) else None
+                    asked.span.set_attribute(attribute, value[:_LONGEST_ATTRIBUTE])
+            found = answer["id"][:_LONGEST_ATTRIBUTE] if isinstance(answer.get("id"), str) else None
         asked.span.end()
         return found
 
     @staticmethod
     def trace_id(span: "Span") -> str | None:
-        """The id of a span's trace; none of one that is in no trace."""
+        """The id of a span's trace; none for a span without a valid context."""
         from opentelemetry.trace import format_trace_id
 
         found = span.get_span_context()
         return format_trace_id(found.trace_id) if found.is_valid else None
 
     def close(self) -> None:
-        """Send what waits, and end; blocks for a few seconds at most where nobody takes it."""
-        for provider in self._own:
+        """Export what is buffered, and stop; blocks for a few seconds at most where the collector is away."""
+        for provider in self._own_providers:
             provider.shutdown()
 
 
-_LONGEST: Final = 200
-_FIELDS: Final = frozenset(
+_LONGEST_ATTRIBUTE: Final = 200
+_PROPAGATION_HEADERS: Final = frozenset(
     {b"traceparent", b"tracestate", b"baggage", b"b3", b"x-b3-traceid", b"x-b3-spanid", b"x-b3-sampled"}
 )
-"""Headers by which a trace goes on; which of them count says `OTEL_PROPAGATORS`."""
+"""Headers that may carry a trace; `OTEL_PROPAGATORS` says which are read."""
 
 
 def is_asked_for(environ: Mapping[str, str]) -> bool:
-    """Whether the `OTEL_*` variables of the environment ask for spans or events; sending them takes threads."""
+    """Whether the `OTEL_*` variables of the environment ask for spans or events; exporting them takes threads."""
     if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
-    return _wanted(environ, *TRACES) or _wanted(environ, *EVENTS)
+    return _exports_otlp(environ, *TRACES) or _exports_otlp(environ, *EVENTS)
 
 
 def tracing_of(environ: Mapping[str, str]) -> Tracing | None:
     """The tracing that the `OTEL_*` variables of the environment ask for; none where they ask for none.
 
-    Spans and events go out over OTLP. Where a variable asks for it and a package is missing, the operator is told and
-    the server starts without: a variable that is set for a whole cluster must not keep a gate from working.
+    Spans and events are exported over OTLP. Where a package is missing, an error is logged and the server starts
+    without tracing: a variable that is set for a whole cluster must not keep a gate from working.
     """
     if not is_asked_for(environ):
         return None
-    traces, events = _wanted(environ, *TRACES), _wanted(environ, *EVENTS)
+    traces, events = _exports_otlp(environ, *TRACES), _exports_otlp(environ, *EVENTS)
     captures = environ.get(CAPTURE, "").strip().lower() == "true"
     try:
         tracers = _tracers(environ) if traces else None
@@ -171,7 +171,7 @@ def tracing_of(environ: Mapping[str, str]) -> Tracing | None:
         return None
 
 
-def _wanted(environ: Mapping[str, str], endpoint: str, exporter: str) -> bool:
+def _exports_otlp(environ: Mapping[str, str], endpoint: str, exporter: str) -> bool:
     named = environ.get(exporter, "").strip().lower()
     if named and "otlp" not in [one.strip() for one in named.split(",")]:
         return False
@@ -186,7 +186,7 @@ def _resource(environ: Mapping[str, str]) -> Any:
     return Resource.create({"service.version": __version__, **({} if named else {"service.name": "assay"})})
 
 
-def _grpc(environ: Mapping[str, str], signal: str) -> bool:
+def _uses_grpc(environ: Mapping[str, str], signal: str) -> bool:
     own = environ.get(f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL", "").strip()
     return (own or environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "").strip()) == "grpc"
 
@@ -195,7 +195,7 @@ def _tracers(environ: Mapping[str, str]) -> "TracerProvider":
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    if _grpc(environ, "TRACES"):
+    if _uses_grpc(environ, "TRACES"):
         from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as Exporter
     else:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as Exporter
@@ -208,7 +208,7 @@ def _loggers(environ: Mapping[str, str]) -> Any:
     from opentelemetry.sdk._logs import LoggerProvider
     from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
 
-    if _grpc(environ, "LOGS"):
+    if _uses_grpc(environ, "LOGS"):
         from opentelemetry.exporter.otlp.proto.grpc._log_exporter import OTLPLogExporter as Exporter
     else:
         from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter as Exporter

@@ -1,4 +1,4 @@
-"""Verdicts that several servers over one database share."""
+"""The verdict cache, which several servers over one database share."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,8 @@
-"""Equal checks of one tenant are made once: the report of the first is found by everything that it depends on.
+"""Equal checks of one tenant are made once: a report is cached under everything that it depends on.
 
-Only checks that ask nobody (no chat model, no source of knowledge) are kept, and only reports in which every claim was
-checked: what failed may succeed the next time. A report that is found is recorded and signed like one that was made.
-Whatever is wrong with the cache (it is slow, full, away, or what it holds was altered) is a miss: the check is made.
+Only checks without a chat model and without sources of knowledge are cached, and only reports in which every claim was
+checked: what failed may succeed the next time. A cached report is recorded and signed like a new one. Whatever is wrong
+with the cache (it is slow, full, away, or its content was altered) is a miss: the check is made.
 """
 
 import asyncio
@@ -29,32 +29,32 @@ if TYPE_CHECKING:
     from assay.server.checks.bodies import CheckBody
     from assay.store.db import Store
 
-Made = tuple[HallucinationReport, tuple[Evidence, ...]]
-"""A report, and the evidence that it is about."""
+CheckResult = tuple[HallucinationReport, tuple[Evidence, ...]]
+"""A report and its evidence."""
 WAIT_S: Final = 0.5
 """Seconds that a check waits for the cache before it is made."""
 MOST_WAITING: Final = 256
-"""Verdicts that wait to be kept; more are not kept."""
-PRUNED_EVERY: Final = 64
-"""Verdicts that a process keeps of a tenant between two looks at the bounds: so far may they be overstepped."""
-LARGEST: Final = 64 * 1024 * 1024
-"""Bytes to which a report unpacks at most."""
+"""Verdicts that may wait to be stored; further ones are not stored."""
+PRUNE_EVERY: Final = 64
+"""Verdicts that a process stores for a tenant between two prunings: by so many may it exceed the bounds."""
+LARGEST_REPORT: Final = 64 * 1024 * 1024
+"""The largest report, in bytes, that is unpacked."""
 _log = logging.getLogger("assay.server")
 
 
 class VerdictCache:
-    """Makes checks, or finds what another server made of an equal one."""
+    """Runs checks, or finds the report of an equal one."""
 
     def __init__(
         self, checker: Checker, store: "Store | None", settings: CacheSettings | None, telemetry: Telemetry
     ) -> None:
-        """Over a store. Without one, or without settings, every check is made.
+        """A cache over a store; without a store or settings every check is made.
 
         Args:
-            checker: makes checks.
-            store: where verdicts are kept.
-            settings: the secret, and the bounds.
-            telemetry: counts what is found.
+            checker: runs checks.
+            store: where verdicts are stored.
+            settings: the secret and the bounds.
+            telemetry: counts the results of lookups.
         """
         self._checker, self._telemetry = checker, telemetry
         self._store: Store | None = None if settings is None else store
@@ -65,21 +65,21 @@ class VerdictCache:
         self._since_pruned: dict[str, int] = {}
         self._lock = threading.Lock()
         if self._settings is not None:
-            self._naming, self._sealing = (
-                hmac.digest(self._settings.secret.encode(), words, "sha256")
-                for words in (b"assay verdict cache: names", b"assay verdict cache: seals")
+            self._name_key, self._seal_key = (
+                hmac.digest(self._settings.secret.encode(), purpose, "sha256")
+                for purpose in (b"assay verdict cache: names", b"assay verdict cache: seals")
             )
             self._readers = ThreadPoolExecutor(4, thread_name_prefix="assay-verdicts")
             self._keepers = ThreadPoolExecutor(1, thread_name_prefix="assay-verdicts-kept")
 
-    async def check(self, guard: Guard, body: "CheckBody", tenant: str, *, size: int | None = None) -> Made:
+    async def check(self, guard: Guard, body: "CheckBody", tenant: str, *, size: int | None = None) -> CheckResult:
         """The report of a check.
 
         Args:
-            guard: what checks.
-            body: what is checked.
-            tenant: for whom; what is kept for one is never found for another.
-            size: as for `Checker.run`.
+            guard: the guard that checks.
+            body: the request.
+            tenant: the tenant; a verdict of one tenant is never found for another.
+            size: the size of the check, as for `Checker.run`.
 
         Raises:
             InputError, CheckFailedError: as `Checker.run` does.
@@ -87,18 +87,18 @@ class VerdictCache:
         if self._store is None or not guard.asks_nobody:
             return await self._checker.run(_work(guard, body), size=size)
         begun = time.perf_counter()
-        key, found = await self._found(guard, body, tenant)
+        key, found = await self._look_up(guard, body, tenant)
         if found is not None:
             report, evidence = found
             spent = {"total_ms": 1000 * (time.perf_counter() - begun)}
             return HallucinationReport.model_validate({**report, "timing": spent}), evidence
-        made = await self._checker.run(_work(guard, body), size=size)
-        if key is not None and not made[0].coverage.unchecked:
-            self._keep_later(tenant, key, made[0])
-        return made
+        result = await self._checker.run(_work(guard, body), size=size)
+        if key is not None and not result[0].coverage.unchecked:
+            self._keep_later(tenant, key, result[0])
+        return result
 
-    async def _found(self, guard: Guard, body: "CheckBody", tenant: str) -> tuple[str | None, Any]:
-        """The name of a check, none where nothing is to be kept of it, and what is kept under it."""
+    async def _look_up(self, guard: Guard, body: "CheckBody", tenant: str) -> tuple[str | None, Any]:
+        """The cache key of a check, none where it is not to be cached, and the cached result, none on a miss."""
 
         def look() -> tuple[str | None, Any]:
             evidence = coerce_evidence(body.evidence)
@@ -115,7 +115,7 @@ class VerdictCache:
             self._telemetry.verdict("slow")
             return None, None
         except (AssayError, ValueError, RecursionError) as error:
-            # What is wrong with the request the check says.
+            # If the request is at fault, the check reports it.
             self._telemetry.verdict("failed")
             _log.debug("no kept verdict could be looked up: %s", error)
             return None, None
@@ -131,15 +131,15 @@ class VerdictCache:
             "evidence": [one.model_dump(mode="json") for one in evidence],
         }
         text = json.dumps(parts, sort_keys=False, ensure_ascii=True).encode()
-        return hmac.digest(self._naming, text, "sha256").hex()
+        return hmac.digest(self._name_key, text, "sha256").hex()
 
     def _seal(self, key: str, created: int, body: bytes) -> bytes:
-        return hmac.digest(self._sealing, b"%s:%d:%s" % (key.encode(), created, body), hashlib.sha256)
+        return hmac.digest(self._seal_key, b"%s:%d:%s" % (key.encode(), created, body), hashlib.sha256)
 
     def _read(self, tenant: str, key: str) -> dict[str, Any] | None:
         from assay.store.records import find_verdict
 
-        assert self._store is not None  # noqa: S101 whoever asks has looked
+        assert self._store is not None  # noqa: S101 `check` has looked
         row = find_verdict(self._store, tenant, key, self._oldest())
         if row is None:
             return None
@@ -147,7 +147,7 @@ class VerdictCache:
             _log.warning("a kept verdict was altered, or kept under another secret: it is not used")
             return None
         unpacker = zlib.decompressobj()
-        report: dict[str, Any] = json.loads(unpacker.decompress(row.body, LARGEST))
+        report: dict[str, Any] = json.loads(unpacker.decompress(row.body, LARGEST_REPORT))
         return report
 
     def _oldest(self) -> int:
@@ -177,26 +177,26 @@ class VerdictCache:
             keep_verdict(store, tenant, KeptVerdict(key, created, self._seal(key, created, body), body))
             if self._is_due(tenant):
                 prune_verdicts(store, tenant, self._oldest(), settings.max_entries, int(settings.max_mb * 1_000_000))
-        except Exception:  # noqa: BLE001 nobody waits for it: whatever it is, it is told and the next one is tried
+        except Exception:  # noqa: BLE001 the edge of a thread that nobody waits for: logged, and the verdict is not cached
             _log.warning("a verdict could not be kept", exc_info=True)
         finally:
             with self._lock:
                 self._waiting -= 1
 
     def _is_due(self, tenant: str) -> bool:
-        count = self._since_pruned.get(tenant, PRUNED_EVERY - 1) + 1
-        self._since_pruned[tenant] = count % PRUNED_EVERY
-        return count >= PRUNED_EVERY
+        count = self._since_pruned.get(tenant, PRUNE_EVERY - 1) + 1
+        self._since_pruned[tenant] = count % PRUNE_EVERY
+        return count >= PRUNE_EVERY
 
     def close(self) -> None:
-        """Ends the threads; what waits to be kept is not kept."""
+        """Ends the threads; verdicts that wait to be stored are dropped."""
         for pool in (self._readers, self._keepers):
             if pool is not None:
                 pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _work(guard: Guard, body: "CheckBody") -> Callable[[], Made]:
-    def work() -> Made:
+def _work(guard: Guard, body: "CheckBody") -> Callable[[], CheckResult]:
+    def work() -> CheckResult:
         evidence = coerce_evidence(body.evidence)
         return next(iter(guard.check_many([body.request(evidence)]))), evidence
 

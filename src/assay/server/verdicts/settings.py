@@ -1,4 +1,4 @@
-"""What the server is told of verdicts that are kept: for how long, how many, and under which secret."""
+"""The settings of the verdict cache: how long and how many verdicts are stored, and under which secret."""
 
 import math
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ class CacheSettings:
     """The section `cache` of a gateway file."""
 
     secret: str = field(repr=False)
-    """Names and seals what is kept; the same for all servers that share it. Who has the database alone can neither
-    find what was asked nor have another verdict believed."""
+    """The secret for cache keys and seals, the same for all servers that share the cache. With access to the database
+    alone, nobody can find out what was asked or forge a verdict."""
     max_age_s: float = 3_600.0
-    """Seconds for which a verdict is used again."""
+    """Seconds for which a verdict is reused."""
     max_entries: int = 100_000
-    """Verdicts that are kept for one tenant."""
+    """The most verdicts that are stored for a tenant."""
     max_mb: float = 256.0
-    """Megabytes that they take, compressed."""
+    """The most megabytes that they take, compressed."""
 
     def __post_init__(self) -> None:
         if len(self.secret) < LEAST_SECRET:
@@ -36,21 +36,21 @@ class CacheSettings:
                 raise PolicyError(f"cache.{name} is a number from 1 to {most:,}, got {value!r}")
 
 
-def cache_settings(given: Mapping[str, Any], environ: Mapping[str, str]) -> CacheSettings:
+def cache_settings(section: Mapping[str, Any], environ: Mapping[str, str]) -> CacheSettings:
     """The section `cache` of a gateway file.
 
     Raises:
-        PolicyError: a setting is unknown, or is not what it should be, or the variable with the secret is not set.
+        PolicyError: a setting is unknown or invalid, or the variable with the secret is not set.
 
     >>> cache_settings({"key_env": "K", "max_age_s": 60}, {"K": "x" * 32}).max_age_s
     60
     """
-    unknown = sorted(set(given) - set(_KNOWN))
-    if unknown or not isinstance(given.get("key_env"), str):
+    unknown = sorted(set(section) - set(_KNOWN))
+    if unknown or not isinstance(section.get("key_env"), str):
         raise PolicyError(
-            f"the section cache has key_env, and may have {', '.join(_KNOWN[1:])}; got {', '.join(map(str, given))}"
+            f"the section cache has key_env, and may have {', '.join(_KNOWN[1:])}; got {', '.join(map(str, section))}"
         )
-    secret = environ.get(given["key_env"], "").strip()
+    secret = environ.get(section["key_env"], "").strip()
     if not secret:
-        raise PolicyError(f"the secret of the cache is read from {given['key_env']}, which is not set")
-    return CacheSettings(secret, **{name: value for name, value in given.items() if name != "key_env"})
+        raise PolicyError(f"the secret of the cache is read from {section['key_env']}, which is not set")
+    return CacheSettings(secret, **{name: value for name, value in section.items() if name != "key_env"})

@@ -1,6 +1,6 @@
-"""Several worker processes over one socket: how they are kept at work, and what they share."""
+"""Several worker processes over one socket: their supervision, and the memory that they share."""
 
 from assay.server.workers.supervision import Workers, can_share
-from assay.server.workers.warming import warm
+from assay.server.workers.warmup import warm
 
 __all__ = ["Workers", "can_share", "warm"]

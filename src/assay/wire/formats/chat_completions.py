@@ -1,35 +1,34 @@
 """The wire format of `POST /v1/chat/completions`."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from assay.guard.streams import StreamDelta
 from assay.schema.traces import openai_chat
-from assay.wire.fields import Fields, Said
+from assay.wire.disclosures import CHUNK_HEAD, GAP, ChatDisclosures
+from assay.wire.fields import Fields, RequestContent
 from assay.wire.interface import (
+    DisclosureWriter,
     Json,
     Shown,
-    Telling,
     WireStream,
     calls_of,
+    error_members,
     index_of,
     objects,
-    sayable,
+    quotable,
     text_of,
     unstreamed,
-    words_of,
 )
-from assay.wire.sse import Event
-from assay.wire.telling import GAP, ChatTelling
+from assay.wire.sse import Event, json_event
 
 WITHHELD: Final = "content_filter"
-"""The finish reason that every client knows for an answer that was held back."""
+"""The finish reason of a withheld answer, which every client knows."""
 ENDED: Final = "stop"
-"""The finish reason of an answer that is complete."""
-_CALLING: Final = ("tool_calls", "function_call")
-"""Those of an answer that asks for calls."""
+"""The finish reason of a complete answer."""
+_CALL_REASONS: Final = ("tool_calls", "function_call")
+"""The finish reasons of an answer that requests calls."""
 
 _ERROR_TYPES: Final = {
     400: "invalid_request_error",
@@ -39,11 +38,11 @@ _ERROR_TYPES: Final = {
     413: "invalid_request_error",
     429: "rate_limit_error",
 }
-_QUIET: Final = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "usage")
-"""The members of an answer that stay when what it shows is withheld."""
+_KEPT_MEMBERS: Final = ("id", "object", "created", "model", "system_fingerprint", "service_tier", "usage")
+"""The members that a withheld answer keeps."""
 _CHUNK: Final = "chat.completion.chunk"
-_UNNAMED: Final = re.compile(r"(?!thread\.|error\Z|ping\Z).*", re.DOTALL)
-"""Names of events under which a client reads a chunk as one; it takes the others for something else."""
+_CHUNK_EVENT_NAME: Final = re.compile(r"(?!thread\.|error\Z|ping\Z).*", re.DOTALL)
+"""Event names under which clients read a chunk; under others they take it for something else."""
 
 
 class ChatCompletions:
@@ -58,7 +57,7 @@ class ChatCompletions:
 
     def error_event(self, message: str) -> bytes:
         """An error inside of a stream."""
-        return _event(self.error(502, message))
+        return json_event(self.error(502, message), named=False)
 
     def refused(self, request: Json) -> str | None:
         """Why a request asks for an answer that could never be checked."""
@@ -98,8 +97,8 @@ class ChatCompletions:
         choices = []
         for number, choice in enumerate(objects(answer.get("choices"))):
             choices.append(_withheld_choice(notice, index_of(choice, default=number) or 0))
-        quieted = Fields.of(self.name).quiet("answer", answer, _QUIET)
-        head = {"id": "chatcmpl-assay", "object": "chat.completion", "created": 0, "model": "assay", **quieted}
+        kept = Fields.of(self.name).metadata("answer", answer, _KEPT_MEMBERS)
+        head = {"id": "chatcmpl-assay", "object": "chat.completion", "created": 0, "model": "assay", **kept}
         return {**head, "choices": choices or [_withheld_choice(notice)], "assay": summary}
 
     def disclose(self, answer: Json, notices: Mapping[str, str]) -> Json:
@@ -121,13 +120,13 @@ class ChatCompletions:
         if len(choices) != 1:
             return None
         kept = {name: choices[0][name] for name in ("index", "finish_reason") if name in choices[0]}
-        if kept.get("finish_reason") in _CALLING:
+        if kept.get("finish_reason") in _CALL_REASONS:
             kept["finish_reason"] = ENDED
         message = {"role": "assistant", "content": text, "refusal": None}
         return {**answer, "choices": [{**kept, "logprobs": None, "message": message}]}
 
     def ask_again(self, request: Json, said: str, message: str) -> Json | None:
-        """What was said and what was found of it as two more messages."""
+        """The request with two more messages: what the model said, and what was found wrong with it."""
         messages = request.get("messages")
         if not isinstance(messages, list):
             return None
@@ -135,20 +134,20 @@ class ChatCompletions:
         return unstreamed(request, messages=[*messages, *more])
 
     def refuse_calls(self, request: Json, answer: Json, replies: Mapping[str, str]) -> Json | None:
-        """The message with the calls, and a message of the tool for each."""
+        """The request with the message that has the calls, and a tool message for each call."""
         messages, choices = request.get("messages"), objects(answer.get("choices"))
-        said = choices[0].get("message") if len(choices) == 1 else None
-        calls = objects(said.get("tool_calls")) if isinstance(said, dict) else []
+        message = choices[0].get("message") if len(choices) == 1 else None
+        calls = objects(message.get("tool_calls")) if isinstance(message, dict) else []
         names = [text_of(call.get("id")) for call in calls]
-        if not isinstance(messages, list) or not isinstance(said, dict) or not names or set(names) != set(replies):
+        if not isinstance(messages, list) or not isinstance(message, dict) or not names or set(names) != set(replies):
             return None
-        kept = {name: value for name, value in said.items() if name in ("role", "content", "tool_calls")}
+        kept = {name: value for name, value in message.items() if name in ("role", "content", "tool_calls")}
         results = [{"role": "tool", "tool_call_id": name, "content": replies[name]} for name in names]
         return unstreamed(request, messages=[*messages, kept, *results])
 
     def stream(self, request: Json | None = None) -> WireStream:
         """A reader for one stream."""
-        return _Stream(Said(request))
+        return _Stream(RequestContent(request))
 
 
 def _withheld_choice(notice: str, index: int = 0) -> Json:
@@ -157,7 +156,7 @@ def _withheld_choice(notice: str, index: int = 0) -> Json:
 
 
 def _content(value: object) -> str | None:
-    """The text of a message's content; none where it is none."""
+    """The text of a message's content; none where the content is not only text."""
     if value is None or isinstance(value, str):
         return value or ""
     parts = objects(value)
@@ -166,30 +165,26 @@ def _content(value: object) -> str | None:
     return "".join(text_of(part.get("text")) for part in parts)
 
 
-_WORDS: Final = {"function": "arguments", "custom": "input"}
-"""Where each kind of call has its words."""
-
-
-def _event(data: Json) -> bytes:
-    return b"data: " + json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n\n"
+_ARGUMENT_MEMBERS: Final = {"function": "arguments", "custom": "input"}
+"""The member with the arguments of each kind of call."""
 
 
 class _Stream:
     """One stream of chunks.
 
-    What a client puts together of them is what is checked: parts that its library would put together in another way
-    than they came, or that come behind the end of what they belong to, cannot be read.
+    What is checked is what a client assembles from them. A stream is unreadable if client libraries would assemble its
+    parts in another order than they came, or if parts come after the end of what they belong to.
     """
 
-    def __init__(self, said: Said) -> None:
-        self._said_before = said
+    def __init__(self, request: RequestContent) -> None:
+        self._request = request
         self._calls: dict[str, dict[str, Json]] = {}
-        self._said: set[str] = set()
-        self._ended: set[str] = set()
-        self._finished: dict[str, str] = {}
-        self._known: list[str] = []
+        self._begun_texts: set[str] = set()
+        self._ended_choices: set[str] = set()
+        self._finish_reasons: dict[str, str] = {}
+        self._choices: list[str] = []
         self._done = False
-        self._last: Json = {}
+        self._last_head: Json = {}
         self._sent_text: set[int] = set()
         self._sent_choices: set[int] = {0}
 
@@ -201,60 +196,60 @@ class _Stream:
             return StreamDelta(unreadable="the stream goes on after its end")
         if event.data.strip() == "[DONE]":
             self._done = True
-            made = self.end()
-            made.needs_all, made.ends = True, True
-            return made
+            result = self.end()
+            result.needs_all, result.ends = True, True
+            return result
         if not isinstance(data, dict):
             return StreamDelta(unreadable="a chunk is no JSON object")
         if data.get("error"):
             return StreamDelta(failed=True)
-        fault = Fields.of(openai_chat.NAME).fault("event", data, self._said_before)
-        if fault is None and data.get("object") != _CHUNK and any(map(_adds, objects(data.get("choices")))):
+        fault = Fields.of(openai_chat.NAME).fault("event", data, self._request)
+        if fault is None and data.get("object") != _CHUNK and any(map(_has_content, objects(data.get("choices")))):
             fault = "no word that it is one, so that some clients would pass over it"
-        if fault is None and not _UNNAMED.fullmatch(event.name or ""):
-            fault = f"a chunk in an event named {sayable(event.name)}"
+        if fault is None and not _CHUNK_EVENT_NAME.fullmatch(event.name or ""):
+            fault = f"a chunk in an event named {quotable(event.name)}"
         if fault is not None:
             return StreamDelta(unreadable=f"a chunk has {fault}")
-        made = StreamDelta()
-        seen: set[str] = set()
+        result = StreamDelta()
+        places: set[str] = set()
         for choice in objects(data.get("choices")):
             number = index_of(choice)
-            if number is None or str(number) in seen:
+            if number is None or str(number) in places:
                 return StreamDelta(unreadable="a chunk has no clear place for what it adds")
-            seen.add(str(number))
-            self._choice(str(number), choice, made)
-        return made
+            places.add(str(number))
+            self._choice(str(number), choice, result)
+        return result
 
-    def _choice(self, number: str, choice: Json, made: StreamDelta) -> None:
-        if number not in self._known:
-            if number != str(len(self._known)):
-                made.unreadable = f"choice {number} begins before choice {len(self._known)}"
-            self._known.append(number)
+    def _choice(self, number: str, choice: Json, result: StreamDelta) -> None:
+        if number not in self._choices:
+            if number != str(len(self._choices)):
+                result.unreadable = f"choice {number} begins before choice {len(self._choices)}"
+            self._choices.append(number)
         delta = choice.get("delta")
         delta = delta if isinstance(delta, dict) else {}
         finish = text_of(choice.get("finish_reason"))
-        if number in self._finished:
+        if number in self._finish_reasons:
             shows = any(delta.get(name) for name in ("content", "refusal", "tool_calls", "function_call"))
-            if shows or finish not in ("", self._finished[number]):
-                made.unreadable = f"choice {number} goes on after its end"
+            if shows or finish not in ("", self._finish_reasons[number]):
+                result.unreadable = f"choice {number} goes on after its end"
             return
         for name, channel in (("content", number), ("refusal", f"{number}/refusal")):
             value = delta.get(name)
             if isinstance(value, str) and value:
-                self._said.add(channel)
-                made.texts.append((channel, value))
-        self._call_parts(number, delta, made)
+                self._begun_texts.add(channel)
+                result.texts.append((channel, value))
+        self._call_parts(number, delta, result)
         if finish:
-            self._finished[number] = finish
-            self._end(number, made)
-            made.needs_texts += [channel for channel in (number, f"{number}/refusal") if channel in self._said]
-            made.calls += list(self._calls.get(number, {}))
+            self._finish_reasons[number] = finish
+            self._end(number, result)
+            result.needs_texts += [channel for channel in (number, f"{number}/refusal") if channel in self._begun_texts]
+            result.calls += list(self._calls.get(number, {}))
 
-    def _call_parts(self, number: str, delta: Json, made: StreamDelta) -> None:
+    def _call_parts(self, number: str, delta: Json, result: StreamDelta) -> None:
         listed = objects(delta.get("tool_calls"))
         places = [index_of(part) for part in listed]
         if None in places or len(set(places)) < len(places):
-            made.unreadable = "parts of calls have no clear place"
+            result.unreadable = "parts of calls have no clear place"
             return
         parts: list[tuple[Json, object]] = list(zip(listed, places, strict=True))
         if isinstance(delta.get("function_call"), dict):
@@ -267,32 +262,34 @@ class _Stream:
                 and place != "function_call"
                 and place != sum("function_call" not in one for one in calls)
             ):
-                made.unreadable = f"call {place} begins before the one in front of it"
-            made.calls.append(key)
-            made.unreadable = _grow(calls.setdefault(key, {}), part) or made.unreadable
+                result.unreadable = f"call {place} begins before the one in front of it"
+            result.calls.append(key)
+            result.unreadable = _add_part(calls.setdefault(key, {}), part) or result.unreadable
 
-    def _end(self, number: str, made: StreamDelta) -> None:
-        if number in self._ended:
+    def _end(self, number: str, result: StreamDelta) -> None:
+        if number in self._ended_choices:
             return
-        self._ended.add(number)
+        self._ended_choices.add(number)
         calls = self._calls.get(number, {})
-        silent = not calls and f"{number}/refusal" not in self._said
-        made.ended_texts += [c for c in (number, f"{number}/refusal") if c in self._said or (silent and c == number)]
+        silent = not calls and f"{number}/refusal" not in self._begun_texts
+        result.ended_texts += [
+            c for c in (number, f"{number}/refusal") if c in self._begun_texts or (silent and c == number)
+        ]
         for key, call in calls.items():
-            made.ended_calls[key] = {"role": "assistant", "tool_calls": [_whole(call)]}
+            result.ended_calls[key] = {"role": "assistant", "tool_calls": [_joined_call(call)]}
 
     def end(self) -> StreamDelta:
         """Every choice that has begun is complete."""
-        made = StreamDelta()
-        for number in sorted({channel.partition("/")[0] for channel in self._said} | set(self._calls)):
-            self._end(number, made)
-        return made
+        result = StreamDelta()
+        for number in sorted({channel.partition("/")[0] for channel in self._begun_texts} | set(self._calls)):
+            self._end(number, result)
+        return result
 
     def sent(self, data: Any) -> None:
-        """Takes note of which choices the client knows."""
+        """Notes which choices the client has seen."""
         if not isinstance(data, dict):
             return
-        self._last = {name: data[name] for name in ("id", "object", "created", "model") if name in data}
+        self._last_head = {name: data[name] for name in ("id", "object", "created", "model") if name in data}
         for choice in objects(data.get("choices")):
             number = index_of(choice)
             if number is not None:
@@ -301,62 +298,64 @@ class _Stream:
                     self._sent_text.add(number)
 
     def withhold(self, notice: str, summary: Json) -> bytes:
-        """The notice as the last text of each choice, the finish reason, and the end."""
+        """Ends each choice with the notice as its last text."""
         texts = {number: f"\n\n{notice}" if number in self._sent_text else notice for number in self._sent_choices}
         return self._ending(texts, WITHHELD, summary)
 
     def finish(self, text: str, summary: Json) -> bytes:
-        """The text as the last one of each choice, the finish reason of a complete answer, and the end."""
+        """Ends each choice with the text as its last, as a complete answer."""
         return self._ending(dict.fromkeys(self._sent_choices, text), ENDED, summary)
 
     def _ending(self, texts: Mapping[int, str], why: str, summary: Json) -> bytes:
-        head = {"id": "chatcmpl-assay", "object": "chat.completion.chunk", "created": 0, "model": "assay", **self._last}
         chunks = []
         for number, text in sorted(texts.items()):
             for delta, reason in (({"content": text}, None), ({}, why)):
                 choice = {"index": number, "delta": delta, "logprobs": None, "finish_reason": reason}
-                chunks.append(_event({**head, "choices": [choice], "assay": summary}))
+                chunks.append(self._chunk([choice], summary))
         return b"".join((*chunks, b"data: [DONE]\n\n"))
 
     def failure(self, data: Any) -> bytes:
-        """The error alone, whatever else the chunk says."""
-        return _event({"error": words_of(data.get("error"), ("message", "type", "param", "code"))})
+        """The error alone, without the rest of the chunk."""
+        error = error_members(data.get("error"), ("message", "type", "param", "code"))
+        return json_event({"error": error}, named=False)
 
-    def telling(self) -> Telling:
-        """What writes the disclosures after its texts."""
-        return ChatTelling()
+    def disclosure_writer(self) -> DisclosureWriter:
+        """Writes the disclosures into its texts."""
+        return ChatDisclosures()
 
     def correct(self, summary: Json) -> bytes:
-        """A chunk without choices, as that of the usage is, with what was wrong."""
-        head = {"id": "chatcmpl-assay", "object": "chat.completion.chunk", "created": 0, "model": "assay", **self._last}
-        return _event({**head, "choices": [], "assay": {"type": "correction", **summary}})
+        """A chunk without choices, like the chunk of the usage, with the correction."""
+        return self._chunk([], {"type": "correction", **summary})
+
+    def _chunk(self, choices: list[Json], summary: Json) -> bytes:
+        return json_event({**CHUNK_HEAD, **self._last_head, "choices": choices, "assay": summary}, named=False)
 
 
-def _adds(choice: Json) -> bool:
-    """Whether a choice of a chunk adds something; those that only tell of filters do not say what they are."""
+def _has_content(choice: Json) -> bool:
+    """Whether a choice of a chunk adds something; a chunk with filter results alone may lack its `object`."""
     return bool(choice.get("delta") or choice.get("finish_reason"))
 
 
-def _grow(call: Json, part: Json) -> str | None:
-    """Adds a part of a call to what is known of it; says why, where readers would put it together in different ways."""
-    kinds = [kind for kind in _WORDS if isinstance(part.get(kind), dict) and part[kind]]
+def _add_part(call: Json, part: Json) -> str | None:
+    """Add a part to a call; returns why not, where clients would assemble the call in different ways."""
+    kinds = [kind for kind in _ARGUMENT_MEMBERS if isinstance(part.get(kind), dict) and part[kind]]
     for name, given in (("id", part.get("id")), ("type", part.get("type"))):
         if isinstance(given, str) and given and call.setdefault(name, given) != given:
             return f"a part of a call has another {name} than the call"
-    if len({*kinds, *(kind for kind in _WORDS if kind in call)}) > 1:
+    if len({*kinds, *(kind for kind in _ARGUMENT_MEMBERS if kind in call)}) > 1:
         return "a call is of two kinds"
     for kind in kinds:
         call.setdefault("type", kind)
-        inner = call.setdefault(kind, {"name": [], _WORDS[kind]: []})
-        name, words = text_of(part[kind].get("name")), text_of(part[kind].get(_WORDS[kind]))
-        if name and any(inner[_WORDS[kind]]):
+        inner = call.setdefault(kind, {"name": [], _ARGUMENT_MEMBERS[kind]: []})
+        name, words = text_of(part[kind].get("name")), text_of(part[kind].get(_ARGUMENT_MEMBERS[kind]))
+        if name and any(inner[_ARGUMENT_MEMBERS[kind]]):
             return "a call is named when its arguments have begun"
         inner["name"].append(name)
-        inner[_WORDS[kind]].append(words)
+        inner[_ARGUMENT_MEMBERS[kind]].append(words)
     return None
 
 
-def _whole(call: Json) -> Json:
+def _joined_call(call: Json) -> Json:
     """The call with its parts joined."""
     kinds: Json = {
         kind: {name: "".join(parts) for name, parts in call[kind].items()}

@@ -6,30 +6,30 @@ from typing import Any, Final
 
 from assay.guard.streams import StreamDelta
 from assay.schema.traces import anthropic_messages
-from assay.wire.fields import Fields, Said
+from assay.wire.disclosures import GAP, MessagesDisclosures
+from assay.wire.fields import Fields, RequestContent
 from assay.wire.interface import (
+    DisclosureWriter,
     Json,
     Shown,
-    Telling,
     WireStream,
     calls_of,
+    error_members,
     index_of,
     objects,
-    sayable,
+    quotable,
     text_of,
     unstreamed,
-    words_of,
 )
-from assay.wire.sse import Event
-from assay.wire.telling import GAP, MessagesTelling
+from assay.wire.sse import Event, json_event
 
 WITHHELD: Final = "refusal"
-"""The stop reason that every client knows for an answer that is no answer."""
+"""The stop reason of a withheld answer, which every client knows."""
 ENDED: Final = "end_turn"
-"""The stop reason of an answer that is complete."""
+"""The stop reason of a complete answer."""
 
 TEXT: Final = "text"
-"""The one channel: the text blocks of a message are one answer, cut where citations begin and end."""
+"""The channel of all text blocks of a message: they are one answer, cut where citations begin and end."""
 
 _ERROR_TYPES: Final = {
     400: "invalid_request_error",
@@ -42,17 +42,19 @@ _ERROR_TYPES: Final = {
     504: "timeout_error",
 }
 EXPLANATION: Final = "explanation"
-"""The channel of what a refusal says of itself beside the message."""
+"""The channel of the explanation of a refusal, which is beside the message."""
 
-_QUIET: Final = ("id", "type", "role", "model", "container", "usage")
-"""The members of an answer that stay when what it shows is withheld."""
-_SILENT: Final = frozenset({"thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload"})
-"""Blocks that are no part of the answer, or that the provider executed itself."""
-_RESULTS: Final = frozenset(
+_KEPT_MEMBERS: Final = ("id", "type", "role", "model", "container", "usage")
+"""The members that a withheld answer keeps."""
+_SILENT_BLOCKS: Final = frozenset(
+    {"thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "container_upload"}
+)
+"""Blocks that are not part of the answer, or calls that the provider executes itself."""
+_RESULT_BLOCKS: Final = frozenset(
     {"web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result"}
     | {"text_editor_code_execution_tool_result", "tool_search_tool_result", "mcp_tool_result", "advisor_tool_result"}
 )
-"""Blocks that hold what a tool of the provider found."""
+"""Blocks with the results of a provider's tools."""
 _DELTAS: Final[Mapping[str, frozenset[str]]] = {
     "text_delta": frozenset({"text"}),
     "citations_delta": frozenset({"text"}),
@@ -74,7 +76,7 @@ class Messages:
 
     def error_event(self, message: str) -> bytes:
         """An error inside of a stream."""
-        return _event(self.error(502, message))
+        return json_event(self.error(502, message))
 
     def refused(self, request: Json) -> str | None:  # noqa: ARG002 every request of this format can be checked
         """Why a request asks for an answer that could never be checked."""
@@ -96,7 +98,7 @@ class Messages:
         calls, unknown = calls_of({"role": "assistant", "content": blocks}, self.name)
         if strange is not None:
             unknown = (
-                f"a block of the unknown type {sayable(strange.get('type') if isinstance(strange, dict) else None)}"
+                f"a block of the unknown type {quotable(strange.get('type') if isinstance(strange, dict) else None)}"
             )
         text = "".join(text_of(block.get("text")) for block in objects(blocks) if block.get("type") == "text")
         texts = {TEXT: text} if text or not calls else {}
@@ -107,8 +109,8 @@ class Messages:
     def withhold(self, answer: Json, notice: str, summary: Json) -> Json:
         """The answer with the notice as its only block."""
         blocks = [{"type": "text", "text": notice}]
-        quieted = Fields.of(self.name).quiet("answer", answer, _QUIET)
-        head = {**_message_start()["message"], **quieted}
+        kept = Fields.of(self.name).metadata("answer", answer, _KEPT_MEMBERS)
+        head = {**_message_start()["message"], **kept}
         return {**head, "content": blocks, "stop_reason": WITHHELD, "stop_sequence": None, "assay": summary}
 
     def disclose(self, answer: Json, notices: Mapping[str, str]) -> Json:
@@ -135,16 +137,16 @@ class Messages:
         return {**made, "stop_reason": ENDED} if answer.get("stop_reason") == "tool_use" else made
 
     def ask_again(self, request: Json, said: str, message: str) -> Json | None:
-        """What was said and what was found of it as two more messages."""
+        """The request with two more messages: what the model said, and what was found wrong with it."""
         messages = objects(request.get("messages"))
         if not messages or messages[-1].get("role") != "user" or not said.strip():
-            # An answer that goes on with words of the request cannot be told from them when it is asked for again.
+            # An answer that continues a message of the request (prefill) could not be told from it when asked again.
             return None
         more = [{"role": "assistant", "content": said.rstrip()}, {"role": "user", "content": message}]
         return unstreamed(request, messages=[*messages, *more])
 
     def refuse_calls(self, request: Json, answer: Json, replies: Mapping[str, str]) -> Json | None:
-        """The blocks of the answer, and a result for each call."""
+        """The request with the blocks of the answer, and a result for each call."""
         messages, blocks = objects(request.get("messages")), objects(answer.get("content"))
         names = [text_of(block.get("id")) for block in blocks if block.get("type") == "tool_use"]
         if not messages or not names or set(names) != set(replies):
@@ -157,48 +159,43 @@ class Messages:
 
     def stream(self, request: Json | None = None) -> WireStream:
         """A reader for one stream."""
-        return _Stream(Said(request))
+        return _Stream(RequestContent(request))
 
 
 def _is_known(block: object) -> bool:
     kind = block.get("type") if isinstance(block, dict) else None
     if not isinstance(kind, str):
         return False
-    return kind in ("text", "tool_use") or kind in _SILENT or kind in _RESULTS
+    return kind in ("text", "tool_use") or kind in _SILENT_BLOCKS or kind in _RESULT_BLOCKS
 
 
 def _explanation(details: object) -> str:
     return text_of(details.get("explanation")) if isinstance(details, dict) else ""
 
 
-def _event(data: Json) -> bytes:
-    written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"event: {data['type']}\ndata: {written}\n\n".encode()
-
-
 class _Stream:
     """One stream of blocks.
 
-    A client puts blocks and deltas together by their places; what would come together in another order than it came,
-    or grows when it has ended, cannot be read.
+    Clients assemble blocks and deltas by their indexes. A stream is unreadable if parts would be assembled in another
+    order than they came, or if a block grows after its end.
     """
 
-    def __init__(self, said: Said) -> None:
-        self._request = said
+    def __init__(self, request: RequestContent) -> None:
+        self._request = request
         self._blocks: list[Json] = []
         self._stopped: set[int] = set()
         self._inputs: dict[int, list[str]] = {}
-        self._said = False
+        self._has_text = False
         self._ended = False
-        self._called = False
-        self._over = False
-        self._open: int | None = None
-        self._next = 0
-        self._open_text = False
+        self._has_calls = False
+        self._is_over = False
+        self._open_block: int | None = None
+        self._next_index = 0
+        self._open_is_text = False
         self._sent_text = False
         self._usage: Json = {"output_tokens": 0}
-        self._begun = False
-        self._started = False
+        self._client_has_start = False
+        self._has_start = False
         self._explained = False
 
     def read(self, event: Event, data: Any) -> StreamDelta:
@@ -210,7 +207,7 @@ class _Stream:
         kind = data.get("type")
         if event.name != kind:
             return StreamDelta(
-                unreadable=f"an event named {sayable(event.name)} says that it is one of the type {sayable(kind)}"
+                unreadable=f"an event named {quotable(event.name)} says that it is one of the type {quotable(kind)}"
             )
         if kind == "error":
             return StreamDelta(failed=True)
@@ -219,9 +216,9 @@ class _Stream:
             return StreamDelta(unreadable=f"an event has {fault}")
         if kind == "ping":
             return StreamDelta()
-        if self._over or (self._started == (kind == "message_start")):
-            return StreamDelta(unreadable=f"an event of the type {sayable(kind)} stands where none may")
-        self._started = True
+        if self._is_over or (self._has_start == (kind == "message_start")):
+            return StreamDelta(unreadable=f"an event of the type {quotable(kind)} stands where none may")
+        self._has_start = True
         match kind:
             case "content_block_start" if not self._ended:
                 return self._start(data)
@@ -232,29 +229,29 @@ class _Stream:
             case "message_delta":
                 return self._message_delta(data.get("delta"))
             case "message_stop":
-                made = self.end()
-                made.needs_all = made.ends = self._over = True
-                return made
+                result = self.end()
+                result.needs_all = result.ends = self._is_over = True
+                return result
             case "message_start":
                 return self._message(data)
             case _:
                 return StreamDelta(
-                    unreadable=f"an event of the type {sayable(kind)} stands behind the end of the message"
+                    unreadable=f"an event of the type {quotable(kind)} stands behind the end of the message"
                 )
 
     def _message_delta(self, delta: object) -> StreamDelta:
-        # The last of several is what a client keeps, so only one of one may say more than that the message is over.
+        # A client keeps the last of several, so only one of them may hold an explanation.
         explained = _explanation(delta.get("stop_details")) if isinstance(delta, dict) else ""
         if self._explained or (explained and self._ended):
             return StreamDelta(unreadable="the end of a message is explained twice")
         self._explained = bool(explained)
-        made = self.end()
-        made.needs_texts, made.calls = [TEXT], [str(index) for index in self._inputs]
+        result = self.end()
+        result.needs_texts, result.calls = [TEXT], [str(index) for index in self._inputs]
         if explained:
-            made.texts.append((EXPLANATION, explained))
-            made.ended_texts.append(EXPLANATION)
-            made.needs_texts.append(EXPLANATION)
-        return made
+            result.texts.append((EXPLANATION, explained))
+            result.ended_texts.append(EXPLANATION)
+            result.needs_texts.append(EXPLANATION)
+        return result
 
     @staticmethod
     def _message(data: Json) -> StreamDelta:
@@ -272,7 +269,7 @@ class _Stream:
         self._blocks.append(block)
         if block["type"] == "tool_use":
             self._inputs[index] = []
-            self._called = True
+            self._has_calls = True
             return StreamDelta(calls=[str(index)])
         return self._text(text_of(block.get("text"))) if block["type"] == "text" else StreamDelta()
 
@@ -283,7 +280,7 @@ class _Stream:
             return StreamDelta(unreadable="a delta belongs to no open block")
         block = self._blocks[index]
         if block["type"] not in _DELTAS.get(text_of(kind), ()):
-            return StreamDelta(unreadable=f"a delta of the type {sayable(kind)} belongs to no block of that kind")
+            return StreamDelta(unreadable=f"a delta of the type {quotable(kind)} belongs to no block of that kind")
         match kind:
             case "text_delta" if any(one["type"] == "text" for one in self._blocks[index + 1 :]):
                 return StreamDelta(unreadable="a text goes on behind the next one")
@@ -295,13 +292,13 @@ class _Stream:
                 self._inputs[index].append(text_of(delta.get("partial_json")))
                 return StreamDelta(calls=[str(index)])
             case "citations_delta":
-                # The words that it quotes are those of a source; it goes out behind the text that it belongs to.
+                # It quotes a source; it goes out after the text that it belongs to.
                 return StreamDelta(texts=[(TEXT, "")])
             case _:
                 return StreamDelta()
 
     def _text(self, piece: str) -> StreamDelta:
-        self._said = self._said or bool(piece)
+        self._has_text = self._has_text or bool(piece)
         return StreamDelta(texts=[(TEXT, piece)] if piece else [])
 
     def _stop(self, index: int | None) -> StreamDelta:
@@ -327,76 +324,76 @@ class _Stream:
         if self._ended:
             return StreamDelta()
         self._ended = True
-        made = StreamDelta(ended_texts=[TEXT] if self._said or not self._called else [])
+        result = StreamDelta(ended_texts=[TEXT] if self._has_text or not self._has_calls else [])
         for index in self._inputs:
-            made.ended_calls |= self._call(index).ended_calls
-        return made
+            result.ended_calls |= self._call(index).ended_calls
+        return result
 
     def sent(self, data: Any) -> None:
-        """Takes note of the block that the client has open."""
+        """Notes which block is open at the client."""
         if not isinstance(data, dict):
             return
         match data.get("type"):
             case "message_start":
-                self._begun = True
+                self._client_has_start = True
                 usage = (data.get("message") or {}).get("usage") or {}
                 self._usage = {"output_tokens": usage.get("output_tokens", 0)}
             case "content_block_start":
-                self._open = index_of(data, default=0) or 0
-                self._open_text = self._blocks[self._open]["type"] == "text"
-                self._next = self._open + 1
+                self._open_block = index_of(data, default=0) or 0
+                self._open_is_text = self._blocks[self._open_block]["type"] == "text"
+                self._next_index = self._open_block + 1
             case "content_block_delta":
                 self._sent_text = self._sent_text or (data.get("delta") or {}).get("type") == "text_delta"
             case "content_block_stop":
-                self._open = None
+                self._open_block = None
             case _:
                 pass
 
     def withhold(self, notice: str, summary: Json) -> bytes:
-        """The notice in the open text block or in one of its own, the stop reason, and the end."""
+        """Ends the message with the notice, in the open text block or in a new one."""
         return self._ending(f"\n\n{notice}" if self._sent_text else notice, WITHHELD, summary)
 
     def finish(self, text: str, summary: Json) -> bytes:
-        """The text in the open text block or in one of its own, the stop reason of a complete answer, and the end."""
+        """Ends the message as complete with the text, in the open text block or in a new one."""
         return self._ending(text, ENDED, summary)
 
     def _ending(self, text: str, why: str, summary: Json) -> bytes:
-        made: list[Json] = [] if self._begun else [_message_start()]
-        index = self._open
-        if index is None or not self._open_text:
-            made += [{"type": "content_block_stop", "index": index}] if index is not None else []
-            index = self._next
+        events: list[Json] = [] if self._client_has_start else [_message_start()]
+        index = self._open_block
+        if index is None or not self._open_is_text:
+            events += [{"type": "content_block_stop", "index": index}] if index is not None else []
+            index = self._next_index
             block = {"type": "text", "text": ""}
-            made.append({"type": "content_block_start", "index": index, "content_block": block})
-        stopped = {"stop_reason": why, "stop_sequence": None}
-        made += [
+            events.append({"type": "content_block_start", "index": index, "content_block": block})
+        end = {"stop_reason": why, "stop_sequence": None}
+        events += [
             {"type": "content_block_delta", "index": index, "delta": {"type": "text_delta", "text": text}},
             {"type": "content_block_stop", "index": index},
-            {"type": "message_delta", "delta": stopped, "usage": self._usage},
+            {"type": "message_delta", "delta": end, "usage": self._usage},
             {"type": "message_stop"},
         ]
-        return b"".join(_event({**event, "assay": summary}) for event in made)
+        return b"".join(json_event({**event, "assay": summary}) for event in events)
 
     def failure(self, data: Any) -> bytes:
-        """The error alone, whatever else the event says."""
-        body = {"type": "error", "error": words_of(data.get("error"), ("type", "message"))}
+        """The error alone, without the rest of the event."""
+        body = {"type": "error", "error": error_members(data.get("error"), ("type", "message"))}
         name = data.get("request_id")
-        return _event({**body, "request_id": name} if isinstance(name, str) else body)
+        return json_event({**body, "request_id": name} if isinstance(name, str) else body)
 
     @property
     def next_block(self) -> tuple[int, bool]:
-        """The place of the disclosure that is written now, and whether a block of text is open there."""
+        """The index of the block for a disclosure, and whether that is a text block that is still open."""
         last = len(self._blocks) - 1
         opened = last >= 0 and last not in self._stopped and self._blocks[last]["type"] == "text"
         return (last, True) if opened else (last + 1, False)
 
-    def telling(self) -> Telling:
-        """What writes the disclosures after its texts."""
-        return MessagesTelling(self, TEXT, EXPLANATION)
+    def disclosure_writer(self) -> DisclosureWriter:
+        """Writes the disclosures into its texts."""
+        return MessagesDisclosures(self, TEXT, EXPLANATION)
 
     def correct(self, summary: Json) -> bytes:
-        """An event of its own type, which clients that do not know it pass over."""
-        return _event({"type": "assay_correction", "assay": {"type": "correction", **summary}})
+        """An event of its own type, which clients ignore if they do not know it."""
+        return json_event({"type": "assay_correction", "assay": {"type": "correction", **summary}})
 
 
 def _message_start() -> Json:

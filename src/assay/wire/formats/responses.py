@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.schema.traces import openai_responses
-from assay.wire.fields import Fields, Said
+from assay.wire.disclosures import with_disclosure
+from assay.wire.fields import Fields, RequestContent
 from assay.wire.formats.chat_completions import ChatCompletions
 from assay.wire.interface import (
     Json,
@@ -12,22 +13,21 @@ from assay.wire.interface import (
     WireStream,
     calls_of,
     objects,
-    sayable,
+    quotable,
     text_of,
     unstreamed,
 )
 from assay.wire.parts.responses_items import (
-    CALLS_OF_CLIENTS,
-    PROVIDER,
-    QUIET,
-    RESULTS,
-    bare_response,
-    event_bytes,
+    CLIENT_CALLS,
+    KEPT_MEMBERS,
+    PROVIDER_ITEMS,
+    RESULT_ITEMS,
+    empty_response,
     message_item,
     text_of_message,
 )
 from assay.wire.parts.responses_stream import ResponsesStream
-from assay.wire.telling import grown
+from assay.wire.sse import json_event
 
 
 class Responses:
@@ -41,7 +41,7 @@ class Responses:
 
     def error_event(self, message: str) -> bytes:
         """An error inside of a stream."""
-        return event_bytes(
+        return json_event(
             {"type": "error", "code": "assay_502", "message": message, "param": None, "sequence_number": 0}
         )
 
@@ -72,16 +72,16 @@ class Responses:
                 if text is None:
                     return Shown(unreadable=f"item {number} has a part of an unknown type")
                 texts[str(number)] = text
-            elif kind not in CALLS_OF_CLIENTS and kind not in PROVIDER:
-                unreadable = f"an item of the unknown type {sayable(kind)}"
+            elif kind not in CLIENT_CALLS and kind not in PROVIDER_ITEMS:
+                unreadable = f"an item of the unknown type {quotable(kind)}"
         calls, strange = calls_of(output, self.name)
         return Shown(texts or ({} if calls else {"0": ""}), calls, unreadable or strange)
 
     def withhold(self, answer: Json, notice: str, summary: Json) -> Json:
         """The answer with one message that holds the notice, and without its calls."""
         return {
-            **bare_response(),
-            **Fields.of(self.name).quiet("answer", answer, QUIET),
+            **empty_response(),
+            **Fields.of(self.name).metadata("answer", answer, KEPT_MEMBERS),
             "status": "incomplete",
             "incomplete_details": {"reason": "content_filter"},
             "output": [message_item("msg_assay", notice)],
@@ -91,14 +91,14 @@ class Responses:
     def disclose(self, answer: Json, notices: Mapping[str, str]) -> Json:
         """The answer with the notices behind the texts of its messages."""
         output = [
-            grown(item, notices[str(place)]) if str(place) in notices else item
+            with_disclosure(item, notices[str(place)]) if str(place) in notices else item
             for place, item in enumerate(answer["output"])
         ]
         return {**answer, "output": output}
 
     def reword(self, answer: Json, text: str) -> Json | None:
         """The answer with another text in its one message, and without its calls."""
-        output = [item for item in objects(answer.get("output")) if item.get("type") not in CALLS_OF_CLIENTS]
+        output = [item for item in objects(answer.get("output")) if item.get("type") not in CLIENT_CALLS]
         places = [place for place, item in enumerate(output) if item.get("type") == "message"]
         if len(places) != 1:
             return None
@@ -107,7 +107,7 @@ class Responses:
         return {**answer, "output": [*output[:place], made, *output[place + 1 :]]}
 
     def ask_again(self, request: Json, said: str, message: str) -> Json | None:
-        """What was said and what was found of it as two more items."""
+        """The request with two more items: what the model said, and what was found wrong with it."""
         before = _input_of(request)
         if before is None:
             return None
@@ -115,13 +115,13 @@ class Responses:
         return unstreamed(request, input=[*before, *more])
 
     def refuse_calls(self, request: Json, answer: Json, replies: Mapping[str, str]) -> Json | None:
-        """The items of the answer, and an output for each call."""
+        """The request with the items of the answer, and an output for each call."""
         before, output = _input_of(request), objects(answer.get("output"))
         results = []
         for item in output:
-            if item.get("type") not in CALLS_OF_CLIENTS:
+            if item.get("type") not in CLIENT_CALLS:
                 continue
-            name, kind = text_of(item.get("call_id")), RESULTS.get(text_of(item.get("type")))
+            name, kind = text_of(item.get("call_id")), RESULT_ITEMS.get(text_of(item.get("type")))
             if kind is None or name not in replies:
                 return None
             results.append({"type": kind, "call_id": name, "output": replies[name]})
@@ -131,11 +131,11 @@ class Responses:
 
     def stream(self, request: Json | None = None) -> WireStream:
         """A reader for one stream."""
-        return ResponsesStream(Said(request))
+        return ResponsesStream(RequestContent(request))
 
 
 def _input_of(request: Json) -> list[Any] | None:
-    """The conversation of a request; none where the provider would keep what is asked again in its own."""
+    """The conversation of a request; none where the provider stores it, and would store a repeated question in it."""
     given = request.get("input")
     if request.get("conversation") is not None:
         return None

@@ -1,4 +1,4 @@
-"""Parts of an answer beside its text: tokens with their probabilities, errors, and words that the model thinks."""
+"""Parts of an answer beside its text: tokens with their probabilities, errors, the model's reasoning."""
 
 from typing import TYPE_CHECKING
 

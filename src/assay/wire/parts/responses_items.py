@@ -1,6 +1,5 @@
-"""The items of an answer of `POST /v1/responses`: their kinds, and what was told of each."""
+"""The items of an answer of `POST /v1/responses`: their types, and the state of each in a stream."""
 
-import json
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,15 +11,15 @@ from assay.wire.interface import (
 
 TEXT_PARTS: Final = {"output_text": "text", "refusal": "refusal"}
 CALLS: Final = frozenset({"function_call", "custom_tool_call", "local_shell_call", "shell_call", "computer_call"})
-CALLS_OF_CLIENTS: Final = CALLS | {"apply_patch_call"}
-RESULTS: Final = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
-"""The items that answer calls with a text."""
-PROVIDER: Final = frozenset(
+CLIENT_CALLS: Final = CALLS | {"apply_patch_call"}
+RESULT_ITEMS: Final = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
+"""The type of the item that answers each type of call with a text."""
+PROVIDER_ITEMS: Final = frozenset(
     {"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
     | {"mcp_call", "mcp_list_tools", "tool_search_call", "tool_search_output", "compaction", "program"}
 )
-"""Items that are no part of the answer, or that the provider executed itself."""
-SILENT: Final = (
+"""Items that are not part of the answer, or calls that the provider executes itself."""
+SILENT_EVENTS: Final = (
     "response.reasoning",
     "response.web_search_call.",
     "response.file_search_call.",
@@ -29,18 +28,18 @@ SILENT: Final = (
     "response.image_generation_call.",
     "keepalive",
 )
-"""Events of these kinds show nothing of the answer."""
-BEGINNINGS: Final = frozenset({"response.created", "response.queued", "response.in_progress"})
-WORDS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
-"""Where each kind of call that is streamed in parts has its words."""
-PIECES: Final = {
+"""The beginnings of types of events that show nothing of the answer."""
+START_EVENTS: Final = frozenset({"response.created", "response.queued", "response.in_progress"})
+ARGUMENT_MEMBERS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
+"""The member with the arguments of each type of call that is streamed in parts."""
+CALL_PIECE_EVENTS: Final = {
     "response.function_call_arguments.": "function_call",
     "response.custom_tool_call_input.": "custom_tool_call",
 }
-"""The kind of call that events with these beginnings go on with."""
-LEFT_OUT: Final = frozenset({"status", "annotations", "logprobs"})
+"""The type of call that events of types with these beginnings continue."""
+NOT_COMPARED: Final = frozenset({"status", "annotations", "logprobs"})
 """Members of an item that may differ between its own event and the one that repeats the whole answer."""
-QUIET: Final = (
+KEPT_MEMBERS: Final = (
     "id",
     "object",
     "created_at",
@@ -67,18 +66,18 @@ QUIET: Final = (
     "usage",
     "user",
 )
-"""The members of an answer that stay when what it shows is withheld."""
-ENDS: Final = frozenset({"response.completed", "response.incomplete"})
+"""The members that a withheld answer keeps."""
+END_EVENTS: Final = frozenset({"response.completed", "response.incomplete"})
 
 
 def text_of_message(item: Json) -> str | None:
-    """The text of a message; none where a part of it is of no known kind."""
+    """The text of a message; none where a part of it has an unknown type."""
     parts = parts_of(item)
     return None if parts is None else "".join(text for _, text in parts)
 
 
 def parts_of(item: Json) -> list[tuple[str, str]] | None:
-    """The type and the text of each part of a message; none where one is of a type that nobody reads."""
+    """The type and the text of each part of a message; none where a part has an unknown type."""
     content = item.get("content") or []
     parts = objects(content)
     if not isinstance(content, list) or len(parts) < len(content):
@@ -89,8 +88,8 @@ def parts_of(item: Json) -> list[tuple[str, str]] | None:
     return [(kind, text_of(part.get(TEXT_PARTS[kind]))) for kind, part in zip(kinds, parts, strict=True)]
 
 
-def bare_response() -> Json:
-    """An answer of which nothing is known yet."""
+def empty_response() -> Json:
+    """An answer with default values and no output."""
     return {
         "id": "resp_assay",
         "object": "response",
@@ -108,58 +107,52 @@ def bare_response() -> Json:
     }
 
 
-def compared(value: object) -> object:
-    """A value as far as two events that tell of one item have to agree on it."""
+def comparable(value: object) -> object:
+    """A value reduced to what two events about one item have to agree on."""
     if isinstance(value, dict):
-        made = {name: compared(inner) for name, inner in value.items() if name not in LEFT_OUT}
+        made = {name: comparable(inner) for name, inner in value.items() if name not in NOT_COMPARED}
         return {name: inner for name, inner in made.items() if inner not in (None, "", [], {})}
-    return [compared(inner) for inner in value] if isinstance(value, list) else value
+    return [comparable(inner) for inner in value] if isinstance(value, list) else value
 
 
 def message_item(name: str, text: str) -> Json:
-    """A message of one text."""
+    """A message with one text; `name` is its id."""
     part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
     return {"id": name, "type": "message", "status": "incomplete", "role": "assistant", "content": [part]}
 
 
-def event_bytes(data: Json) -> bytes:
-    """An event as it is sent."""
-    written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"event: {data['type']}\ndata: {written}\n\n".encode()
-
-
 @dataclass(slots=True)
 class Item:
-    """One item as far as the stream has brought it."""
+    """The state of one item in a stream."""
 
-    added: Json
+    first: Json
     parts: list[list[str]] = field(default_factory=list)
-    """Of a message: the type of each part, and the pieces of its text."""
+    """Of a message: for each part, its type followed by the pieces of its text."""
     words: list[str] = field(default_factory=list)
-    """Of a call: the pieces of its words."""
-    pieces: bool | None = None
-    """Whether its words come in pieces, or all at once with an end; none as long as there are none."""
-    done: Json | None = None
+    """Of a call: the pieces of its arguments."""
+    in_pieces: bool | None = None
+    """Whether its text or arguments come in pieces rather than all at once; none until there are some."""
+    final: Json | None = None
 
     @property
     def kind(self) -> str:
         """The item's type."""
-        return text_of(self.added.get("type"))
+        return text_of(self.first.get("type"))
 
-    def takes(self, piece: bool, words: str) -> bool:
-        """Whether words may come as a piece, or all at once: a client that reads only one of the two must miss all."""
-        if words and self.pieces is None:
-            self.pieces = piece
-        return not words or self.pieces == piece
+    def accepts(self, piece: bool, words: str) -> bool:
+        """Whether words may come as a piece, or all at once: never both, as some clients read only one of the two."""
+        if words and self.in_pieces is None:
+            self.in_pieces = piece
+        return not words or self.in_pieces == piece
 
     def ends_with(self, end: Json) -> bool:
-        """Whether an event that ends a call says the words that were said; a call without arguments need not say so."""
-        name = WORDS.get(self.kind)
+        """Whether the arguments in an event that ends a call are those that were streamed; `{}` counts as none."""
+        name = ARGUMENT_MEMBERS.get(self.kind)
         if name is None:
             return True
-        words, said = text_of(end.get(name)), "".join(self.words)
-        return words == said or (not said and words == "{}" and name == "arguments")
+        words, texts = text_of(end.get(name)), "".join(self.words)
+        return words == texts or (not texts and words == "{}" and name == "arguments")
 
-    def said(self) -> list[tuple[str, str]]:
-        """The parts of a message as they would be compared."""
-        return [(kind, "".join(pieces)) for kind, *pieces in self.parts]
+    def texts(self) -> list[tuple[str, str]]:
+        """The type and the text of each part of a message."""
+        return [(kind, "".join(in_pieces)) for kind, *in_pieces in self.parts]

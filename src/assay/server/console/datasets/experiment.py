@@ -37,7 +37,7 @@ from assay.server.console.parts import (
     shorten,
     table,
 )
-from assay.server.datasets.comparing import Comparison, Flipped, Rate, compare, pairs_of
+from assay.server.datasets.comparison import Comparison, Flipped, Rate, compare, pairs_of
 from assay.server.services import Services
 from assay.store.datasets import (
     DatasetRow,

@@ -50,8 +50,8 @@ from assay.server.console.parts import (
     table,
     text_input,
 )
+from assay.server.datasets.experiments import policy_by_name
 from assay.server.datasets.rows import export_rows
-from assay.server.datasets.running import policy_called
 from assay.server.services import Services
 from assay.store.datasets import (
     LONGEST_NAME,
@@ -258,7 +258,7 @@ class _Pages:
         caller = allowed(request, Permission.CHECK)
         fields = await read_form(request)
         chosen, judge = fields.get("policy", ""), fields.get("judge", "policy")
-        policy = await run_in_threadpool(policy_called, self._store, caller.tenant, chosen)
+        policy = await run_in_threadpool(policy_by_name, self._store, caller.tenant, chosen)
         if policy is None or judge not in ("policy", "all"):
             raise HTTPException(422, "expected a policy that is known here")
         default = f"{policy.name}, judge of all claims" if judge == "all" else policy.name

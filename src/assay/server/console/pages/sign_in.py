@@ -13,15 +13,10 @@ from assay.reporting import Child, Markup
 from assay.server.access.passwords import SHORTEST
 from assay.server.access.rate_limits import retry_after
 from assay.server.access.router import (
-    TOKEN,
-    WRONG,
     address_of_request,
     cookie_for,
-    farewell,
-    former_session,
-    signing_of,
 )
-from assay.server.access.sign_in import SigningIn, TooOftenError
+from assay.server.access.sign_in import TooOftenError
 from assay.server.caller import caller_of
 from assay.server.console.errors import error_page, page_router
 from assay.server.console.layout import form, hidden_input, read_form, redirect, render, safe_path

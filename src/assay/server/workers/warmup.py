@@ -1,8 +1,8 @@
-"""What a server does before it is forked, so that its workers share the pages of it.
+"""Warms a server up before it is forked, so that its workers share the memory.
 
-A page of memory is shared by forked processes until one of them writes into it. What a worker makes for itself is its
-own, so everything that can be made before the fork is made there, by doing all of it once with a sample. What remains
-are the pages of Python's values: each has a count of references beside it, which is written when it is looked at.
+A page of memory is shared by forked processes until one of them writes to it. So everything that can be loaded before
+the fork is loaded then, by checking samples once. Pages with Python's objects are copied all the same: reading an
+object changes its reference count, which is next to it.
 """
 
 import asyncio
@@ -26,41 +26,41 @@ SAMPLES: Final = (
     "Partners are entitled to 2 weeks of leave.",
     "Partners get 3 weeks of leave, which they have to take within 12 months.",
 )
-"""What evidence says, what it contradicts and what it leaves open: each goes a way of its own through a check."""
-_ENDING_S: Final = 30.0
+"""Outputs that the evidence supports, contradicts and leaves open: each takes a different path through a check."""
+_THREAD_END_S: Final = 30.0
 """Seconds that a thread gets to end."""
 _EVIDENCE: Final = (SAMPLES[0], "Partners are entitled to 2 weeks of leave.")
 _QUESTION: Final = "How long is the leave?"
 
 
 def warm(policy: "Policy", scorer: "PairScorer", *, with_store: bool) -> None:
-    """Loads and does once what the first requests would. Nothing is asked but the network, and nothing is recorded but
-    in a database of its own, which is deleted; all threads end with it.
+    """Load what the first requests would load. Nothing but the network is asked, and nothing is recorded except in a
+    temporary database; all threads that it starts end with it.
 
     Args:
-        policy: the one in force; a check under it reads what its checks read.
+        policy: the policy in force, under which the samples are checked.
         scorer: the network.
-        with_store: whether there are routes over a database.
+        with_store: whether the server has a database.
     """
     from assay.guard import Guard
 
     running = set(threading.enumerate())
-    # Without a chat model and without sources: nobody outside hears of it.
+    # Without a chat model and without sources: nothing leaves the process.
     checking = Guard(policy, scorer=scorer)
     for sample in SAMPLES:
         with contextlib.suppress(AssayError):
             checking.check(sample, list(_EVIDENCE), question=_QUESTION)
     if with_store:
-        # What cannot be warmed up is made by each worker: a server starts all the same.
-        with contextlib.suppress(AssayError, OSError), _silence(), tempfile.TemporaryDirectory() as folder:
+        # What cannot be warmed up is loaded by each worker: the server starts all the same.
+        with contextlib.suppress(AssayError, OSError), _logging_off(), tempfile.TemporaryDirectory() as folder:
             asyncio.run(_answer_all(Path(folder) / "warm.db", scorer))
     for thread in set(threading.enumerate()) - running:
-        thread.join(_ENDING_S)  # a pool that was closed does not wait for its last thread
+        thread.join(_THREAD_END_S)  # a pool that was closed does not wait for its last thread
 
 
 @contextlib.contextmanager
-def _silence() -> Iterator[None]:
-    """Nothing is logged: what an application says of its sample is no news of the server."""
+def _logging_off() -> Iterator[None]:
+    """Disables logging: lines about the samples are not about the server."""
     before = logging.root.manager.disable
     logging.disable()
     try:
@@ -78,13 +78,13 @@ async def _answer_all(database: Path, scorer: "PairScorer") -> None:
 
     settings = ServerSettings(database=str(database))
     # No source is asked, and nothing is counted among the server's figures.
-    made = create_app(
+    app = create_app(
         settings, guards=lambda: Guards(scorer=scorer, environ={}, database=str(database)), telemetry=Telemetry()
     )
-    async with made.lifespan():
+    async with app.lifespan():
         for sample in SAMPLES:
             body = json.dumps({"answer": sample, "evidence": list(_EVIDENCE), "question": _QUESTION}).encode()
-            await made(_scope(body), _Body(body), _ignore)
+            await app(_scope(body), _ReceiveOnce(body), _ignore)
 
 
 def _scope(body: bytes) -> dict[str, Any]:
@@ -109,8 +109,8 @@ def _scope(body: bytes) -> dict[str, Any]:
     }
 
 
-class _Body:
-    """Gives a body once; a client that stays and sends nothing more afterwards."""
+class _ReceiveOnce:
+    """A `receive` that returns a body once, and then waits like a client that stays connected."""
 
     def __init__(self, body: bytes) -> None:
         self._parts = [body]
@@ -122,4 +122,4 @@ class _Body:
 
 
 async def _ignore(message: MutableMapping[str, Any]) -> None:
-    """The answer is for nobody."""
+    """A `send` that drops the answer."""

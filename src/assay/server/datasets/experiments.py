@@ -1,7 +1,6 @@
-"""Experiments are run beside requests: one run after another, each kept, so that any process can go on."""
+"""Runs experiments in the background, a few recorded runs at a time, so that any process can continue one."""
 
 import asyncio
-import contextlib
 import logging
 import secrets
 import threading
@@ -29,23 +28,23 @@ from assay.store.datasets import (
 from assay.store.db import Store, take_lease
 from assay.store.insights import find_policy
 
-TICK_S: Final = 1.0
-"""Seconds between two looks at what is to be run."""
-PART: Final = 10
-"""Runs that are checked before their outcomes are kept."""
+LOOK_EVERY_S: Final = 1.0
+"""Seconds between two looks for experiments to run."""
+RUNS_AT_ONCE: Final = 10
+"""Runs that are checked before their outcomes are stored."""
 LEASE_S: Final = 180.0
-"""For how long a process has an experiment before another may take it over."""
+"""Seconds for which a process holds an experiment before another may take it over."""
 OWNER: Final = "experiments"
-"""Whose the checks are, where callers share the server."""
-JUDGED: Final = ("policy", "all")
-"""Which claims the judge is asked of: those that the policy says, or all."""
+"""The owner of the checks, where callers share the server."""
+JUDGE_CHOICES: Final = ("policy", "all")
+"""Which claims go to the judge: those that the policy says, or all."""
 _log = logging.getLogger("assay.server")
 
 Runs = Callable[[Callable[[], Any]], Any]
 
 
 async def keep_experiments(services: Services) -> None:
-    """Runs what is to be run, until the server stops."""
+    """Run experiments until the server stops."""
     stopping, holder = threading.Event(), secrets.token_hex(8)
     runs = runner(services, asyncio.get_running_loop(), OWNER)
     while True:
@@ -57,23 +56,25 @@ async def keep_experiments(services: Services) -> None:
         except AssayError:
             _log.exception("experiments could not be run; it is tried again")
         except asyncio.CancelledError:
-            # A run that is being checked is finished; the next process goes on behind it.
+            # The check that is running is finished; another process continues after it.
             stopping.set()
-            with contextlib.suppress(Exception):
+            try:
                 await asyncio.wait_for(work, services.settings.limits.check_s)
+            except (AssayError, TimeoutError):
+                _log.warning("an experiment was interrupted; it is continued later", exc_info=True)
             raise
-        await asyncio.sleep(TICK_S)
+        await asyncio.sleep(LOOK_EVERY_S)
 
 
 def run_experiments(
     store: Store, guard_of: Callable[[], Guard], holder: str, runs: Runs, stopping: threading.Event
 ) -> None:
-    """Run the experiments that are to be run, as far as they are this process's turn.
+    """Run the pending experiments whose lease this process gets.
 
     Args:
         store: the store.
-        guard_of: the server's guard: its network, judge and sources of knowledge.
-        holder: the name of this process.
+        guard_of: returns the server's guard, with its network, judge and sources of knowledge.
+        holder: the name of this process in leases.
         runs: runs one check.
         stopping: set when the server stops.
     """
@@ -91,17 +92,17 @@ def _run(store: Store, tenant: str, id_: str, guard: Guard, holder: str, runs: R
         found = read_experiment(connection, tenant, id_)
     if found is None or found.state is not ExperimentState.RUNNING:
         return
-    judging = guard_for(store, tenant, guard, found)
-    if judging is None:
+    guard_of_policy = guard_for(store, tenant, guard, found)
+    if guard_of_policy is None:
         end_experiment(store, tenant, id_, ExperimentState.FAILED, actor="the server")
         return
     while not stopping.is_set():
         with store.reading(tenant) as connection:
-            wanted = runs_to_check(connection, tenant, id_, PART)
-        if not wanted:
+            pending = runs_to_check(connection, tenant, id_, RUNS_AT_ONCE)
+        if not pending:
             return
-        outcomes = [outcome_of(store, tenant, run, judging, runs) for run in wanted]
-        verifier = f"{judging.verifier.name} {judging.verifier.digest[:12]}"
+        outcomes = [outcome_of(store, tenant, run, guard_of_policy, runs) for run in pending]
+        verifier = f"{guard_of_policy.verifier.name} {guard_of_policy.verifier.digest[:12]}"
         if not keep_outcomes(store, tenant, id_, outcomes, verifier=verifier):
             return
         if not take_lease(store, tenant, f"experiment {id_}", holder, LEASE_S):
@@ -109,8 +110,8 @@ def _run(store: Store, tenant: str, id_: str, guard: Guard, holder: str, runs: R
 
 
 def guard_for(store: Store, tenant: str, guard: Guard, experiment: Experiment) -> Guard | None:
-    """The guard of an experiment: the server's under another policy; none where that policy is not known any more."""
-    policy = policy_called(store, tenant, experiment.policy)
+    """The guard of an experiment: the server's under the experiment's policy; none where that policy is unknown now."""
+    policy = policy_by_name(store, tenant, experiment.policy)
     if policy is None:
         return None
     if experiment.judge == "all":
@@ -118,8 +119,8 @@ def guard_for(store: Store, tenant: str, guard: Guard, experiment: Experiment) -
     return guard.under(policy).for_tenant(tenant)
 
 
-def policy_called(store: Store, tenant: str, name: str) -> Policy | None:
-    """A policy by the name of a preset or by the digest of one that decided; none where there is none such."""
+def policy_by_name(store: Store, tenant: str, name: str) -> Policy | None:
+    """The policy with the name of a preset or the digest of a recorded policy; none where there is none."""
     if name in PRESETS:
         return PRESETS[name]
     version = find_policy(store, tenant, name, 0)
@@ -127,7 +128,7 @@ def policy_called(store: Store, tenant: str, name: str) -> Policy | None:
 
 
 def outcome_of(store: Store, tenant: str, run: str, guard: Guard, runs: Runs) -> Outcome:
-    """What a guard says of a recorded run.
+    """The outcome of a recorded run under a guard.
 
     Raises:
         StoreError: the server is too busy to check it, or the database cannot be read.
@@ -144,7 +145,7 @@ def outcome_of(store: Store, tenant: str, run: str, guard: Guard, runs: Runs) ->
         _log.exception("a run of an experiment is not whole: %s", run)
         return Outcome(run, fault=Fault.FAILED)
     except StoreError:
-        # The server is busy, or its database away: it is tried again.
+        # The server is busy or its database away: the caller tries again later.
         raise
     except AssayError:
         _log.exception("a run of an experiment could not be checked: %s", run)

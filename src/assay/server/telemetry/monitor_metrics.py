@@ -1,7 +1,7 @@
-"""The figures of the monitor: what is left of the error budget, how fast it burns, where charts stand, what is sampled.
+"""The metrics of the monitor: error budgets and how fast they burn, control charts, the sampled share of outputs.
 
-They are of all tenants together, and no tenant is named: of each figure the one of the tenant that is worst off is
-told. Charts of agents and models are told by how near the nearest one is to its alarm: names are told to nobody here.
+They cover all tenants and name none: each metric has the value of the tenant that is worst off. Charts of agents and
+models appear only as the nearest one's distance to its alarm, because their names must not appear here.
 """
 
 import math
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from prometheus_client.core import GaugeMetricFamily, Metric
 
 DESIGNING_S: Final = 2.0
-"""Seconds of one answer for designing charts that nobody asked for yet; the rest follows with the next answer."""
+"""Seconds of one scrape for designing charts that have no design yet; the rest follows at the next scrape."""
 WINDOW_S: Final = 300.0
-"""Seconds for which the sums of the whole window of a budget are reused."""
-_NAMES: Final = frozenset({"", "check", "run", "gateway", *map(str, Category), *map(str, Stakes)})
-"""Names of series that are shown: those of closed sets."""
+"""Seconds for which the sums over the whole window of a budget are reused."""
+_SHOWN_NAMES: Final = frozenset({"", "check", "run", "gateway", *map(str, Category), *map(str, Stakes)})
+"""Names of series that may be shown: those from closed sets."""
 _HOUR: Final = 3_600_000_000
 _DAY: Final = 24 * _HOUR
-_CHART: Final = ("metric", "dimension", "name", "direction")
+_CHART_LABELS: Final = ("metric", "dimension", "name", "direction")
 
 
-class Watched:
-    """The figures of the monitor over a store."""
+class MonitorMetrics:
+    """The metrics of the monitor over a store."""
 
     def __init__(
         self, store: Store, settings: MonitorSettings | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Over a store, watched and budgeted as the settings say."""
+        """Over a store, with these settings of the monitor."""
         self._store, self._settings, self._clock = store, settings or MonitorSettings(), clock
         self._lock = threading.Lock()
         self._windows: dict[str, tuple[float, WindowTotals]] = {}
 
     def read(self, tenants: Sequence[str]) -> "Iterator[Metric]":
-        """The figures of these tenants.
+        """The metrics of these tenants.
 
         Raises:
             StoreError: the database cannot be read.
@@ -60,18 +60,18 @@ class Watched:
         settings = self._settings.budget
         budgets = [one for tenant in tenants if (one := self._budget(tenant, settings)) is not None]
         left = [one.left_share for one in budgets if one.left_share is not None]
-        yield _plain(
+        yield _unlabelled(
             "assay_budget_left_ratio",
             "What is left of the error budget, of what was allowed; below 0 where "
             "it is overspent. Of the tenant that has least.",
             min(left, default=None),
         )
-        yield _plain(
+        yield _unlabelled(
             "assay_budget_hours_left",
             "Hours until an error budget is exhausted, going on as in the longest window; +Inf where none will be.",
             min([one.hours_left for one in budgets], default=math.inf),
         )
-        yield _plain(
+        yield _unlabelled(
             "assay_budget_exhausted", "Tenants whose error budget is spent.", sum(one.exhausted for one in budgets)
         )
         burns = _family(
@@ -80,10 +80,10 @@ class Watched:
             "window. Of the tenant that burns fastest.",
             ("window",),
         )
-        for hours in _windows(settings):
+        for hours in _window_hours(settings):
             rates = [rate for one in budgets if (rate := one.rates.get(hours)) is not None]
             if rates:
-                burns.add_metric((_window(hours),), max(rates))
+                burns.add_metric((_window_label(hours),), max(rates))
         yield burns
         firing = _family(
             "assay_budget_burns_too_fast",
@@ -95,9 +95,9 @@ class Watched:
         yield firing
 
     def _budget(self, tenant: str, settings: BudgetSettings) -> "_Budget | None":
-        """The budget of a tenant; none where it has too few outputs to act on."""
+        """The error budget of a tenant; none where it has fewer outputs than `least_outputs`."""
         now = micros(self._store.now()) + 1
-        hours = _windows(settings)
+        hours = _window_hours(settings)
         with self._store.reading(tenant) as connection:
             kept = self._windows.get(tenant)
             if kept is None or self._clock() >= kept[0]:
@@ -128,7 +128,7 @@ class Watched:
     def _charts(self, tenants: Iterable[str]) -> "Iterator[Metric]":
         now, nearest = (
             micros(self._store.now()) + 1,
-            _Nearest(self._settings.watch, self._clock() + DESIGNING_S, self._clock),
+            _NearestCharts(self._settings.watch, self._clock() + DESIGNING_S, self._clock),
         )
         drawn = outputs = 0
         until: int | None = None
@@ -140,13 +140,13 @@ class Watched:
             if state is not None:
                 until = state.until if until is None else min(until, state.until)
                 nearest.take(Charts.of_wire(state.body))
-        yield _plain(
+        yield _unlabelled(
             "assay_monitor_sampled_ratio",
             "The part of the outputs of the last 24 hours that was drawn; what "
             "`assay monitor run` has not seen yet is not counted.",
             drawn / outputs if outputs else None,
         )
-        yield _plain(
+        yield _unlabelled(
             "assay_monitor_charts_age_seconds",
             "Seconds since the moment to which charts have moved on; of the tenant that is furthest behind.",
             None if until is None else max(0.0, (now - until) / 1e6),
@@ -160,18 +160,18 @@ class _Budget:
     hours_left: float
     exhausted: bool
     rates: dict[float, float | None]
-    """By the hours of a window."""
+    """The burn rate by the hours of the window."""
     fires: tuple[bool, ...]
-    """For each rule."""
+    """For each rule, whether the budget burns too fast."""
 
 
 @dataclass(slots=True)
-class _Nearest:
-    """Of all charts with the same labels the one that is nearest to its alarm."""
+class _NearestCharts:
+    """Of all charts with the same labels, the one that is nearest to its alarm."""
 
     watch: WatchSettings
     until: float
-    """When no more charts are designed."""
+    """The time of `clock` after which no more charts are designed."""
     clock: Callable[[], float]
     named: dict[tuple[str, ...], tuple[float, float, float]] = field(default_factory=dict)
     """By series and direction, how near, the statistic and the threshold."""
@@ -179,8 +179,8 @@ class _Nearest:
     """By metric, dimension and direction, how near."""
 
     def take(self, charts: Charts) -> None:
-        """Look at the charts of a tenant."""
-        for key in sorted(charts.series, key=lambda one: (Series.of_key(one).name not in _NAMES, one)):
+        """Include the charts of a tenant."""
+        for key in sorted(charts.series, key=lambda one: (Series.of_key(one).name not in _SHOWN_NAMES, one)):
             of, state = Series.of_key(key), charts.series[key]
             for direction in Direction:
                 if self.clock() >= self.until or (found := chart_for(of, state, self.watch, direction)) is None:
@@ -190,17 +190,21 @@ class _Nearest:
                 kind = (of.metric, of.dimension, direction.value)
                 self.near[kind] = max(self.near.get(kind, 0.0), near)
                 label = (of.metric, of.dimension, of.name, direction.value)
-                if of.dimension in _DIMENSIONS and of.name in _NAMES and near >= self.named.get(label, (0.0, 0, 0))[0]:
+                if (
+                    of.dimension in _SHOWN_DIMENSIONS
+                    and of.name in _SHOWN_NAMES
+                    and near >= self.named.get(label, (0.0, 0, 0))[0]
+                ):
                     self.named[label] = (near, total, found.chart.threshold)
 
     def figures(self) -> "Iterator[Metric]":
-        """What was found."""
+        """The metrics of the nearest charts."""
         statistic = _family(
             "assay_monitor_cusum_statistic",
             "The sum of a chart. Of several tenants the one that is nearest to its alarm.",
-            _CHART,
+            _CHART_LABELS,
         )
-        threshold = _family("assay_monitor_cusum_threshold", "Above it that chart raises an alarm.", _CHART)
+        threshold = _family("assay_monitor_cusum_threshold", "Above it that chart raises an alarm.", _CHART_LABELS)
         for label, (_, total, limit) in sorted(self.named.items()):
             statistic.add_metric(label, total)
             threshold.add_metric(label, limit)
@@ -215,18 +219,18 @@ class _Nearest:
         yield from (statistic, threshold, near)
 
 
-_DIMENSIONS: Final = frozenset({"all", "route", "category", "stakes", "judge", "golden"})
-"""Dimensions whose names are of closed sets, or that have none."""
+_SHOWN_DIMENSIONS: Final = frozenset({"all", "route", "category", "stakes", "judge", "golden"})
+"""Dimensions whose names come from closed sets, or that have none."""
 
 
-def _windows(settings: BudgetSettings) -> list[float]:
+def _window_hours(settings: BudgetSettings) -> list[float]:
     return sorted({hours for rule in settings.rules for hours in (rule.short_hours, rule.long_hours)})
 
 
-def _window(hours: float) -> str:
-    """A window as Prometheus writes one.
+def _window_label(hours: float) -> str:
+    """The label of a window, in Prometheus's notation of durations.
 
-    >>> _window(1 / 12), _window(0.5), _window(6), _window(72)
+    >>> _window_label(1 / 12), _window_label(0.5), _window_label(6), _window_label(72)
     ('5m', '30m', '6h', '3d')
     """
     minutes = round(hours * 60)
@@ -241,8 +245,8 @@ def _family(name: str, about: str, labels: tuple[str, ...]) -> "GaugeMetricFamil
     return GaugeMetricFamily(name, about, labels=labels)
 
 
-def _plain(name: str, about: str, value: float | None) -> "GaugeMetricFamily":
-    """A figure without labels; without a value it has no sample."""
+def _unlabelled(name: str, about: str, value: float | None) -> "GaugeMetricFamily":
+    """A gauge without labels; without a value it has no sample."""
     from prometheus_client.core import GaugeMetricFamily
 
     return (

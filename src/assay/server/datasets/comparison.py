@@ -1,4 +1,4 @@
-"""Two decisions on the same runs side by side: both rates with intervals, and the runs that flipped."""
+"""Compares two sets of decisions on the same runs: both rates with intervals, and the runs whose action differs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -39,8 +39,8 @@ class Flipped:
 
     @property
     def regression(self) -> bool | None:
-        """Whether its label says that it was decided rightly before and no longer is, or the other way round; none
-        without a label, or where both let it out or both hold it back."""
+        """Whether, by its label, the earlier decision was right and the later one is wrong; false for the reverse; none
+        without a label, or where both release it or both withhold it."""
         let_out = self.before == Action.EMIT.value, self.after == Action.EMIT.value
         if self.label is None or let_out[0] == let_out[1]:
             return None
@@ -49,18 +49,19 @@ class Flipped:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Both sides."""
+    """The comparison of two sides."""
 
     compared: int
     """Runs that both sides decided on."""
     left_out: int
+    """Outcomes of the later side that are not compared, because one of the sides made no decision."""
     before: Side
     after: Side
     flipped: tuple[Flipped, ...]
     """Regressions first, then gains, then those without a label."""
 
     def as_json(self) -> dict[str, Any]:
-        """The comparison as a program gets it."""
+        """The comparison as JSON values."""
         flipped = [{**asdict(one), "regression": one.regression} for one in self.flipped]
         return {**asdict(self), "flipped": flipped}
 
@@ -68,12 +69,12 @@ class Comparison:
 def compare(
     rows: Sequence[DatasetRow], after: Mapping[str, Outcome], before: Mapping[str, Outcome] | None = None
 ) -> Comparison:
-    """Compare what an experiment decided with what was recorded, or with another experiment.
+    """Compare an experiment's decisions with the recorded ones, or with those of another experiment.
 
     Args:
         rows: the rows of the dataset, with their labels.
         after: the experiment's outcomes, by run.
-        before: those of another experiment; what was recorded by default.
+        before: the outcomes of another experiment; by default the recorded actions.
     """
     labels = {row.run: row.label for row in rows}
     pairs = pairs_of(rows, after, before)
@@ -93,11 +94,11 @@ def compare(
 def pairs_of(
     rows: Sequence[DatasetRow], after: Mapping[str, Outcome], before: Mapping[str, Outcome] | None = None
 ) -> dict[str, tuple[str, str]]:
-    """What both sides decided on each run that both decided on; arguments as `compare` has them."""
-    was: dict[str, str | None] = {row.run: row.action for row in rows}
+    """The actions of both sides on each run that both decided on; the arguments are those of `compare`."""
+    earlier: dict[str, str | None] = {row.run: row.action for row in rows}
     if before is not None:
-        was = {run: one.action for run, one in before.items()}
-    pairs = ((run, was.get(run), one.action) for run, one in after.items())
+        earlier = {run: one.action for run, one in before.items()}
+    pairs = ((run, earlier.get(run), one.action) for run, one in after.items())
     return {run: (first, second) for run, first, second in pairs if first is not None and second is not None}
 
 
