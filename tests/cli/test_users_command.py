@@ -12,6 +12,7 @@ from assay.cli.operations import users as verbs
 from assay.server.access.passwords import Passwords
 from assay.server.access.rate_limits import Buckets
 from assay.server.access.settings import AccessSettings
+from assay.server.access.sign_in import SignInService
 from assay.store.access.api_keys import find_key
 from assay.store.access.users import find_user
 from assay.store.db.store import Store
@@ -30,7 +31,9 @@ def run(database: str, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("ASSAY_DATABASE_URL", database)
     monkeypatch.delenv("ASSAY_KEYS", raising=False)
     cheap = Passwords(passes=1, memory_kib=8)
-    monkeypatch.setattr(verbs, "_sign_in_service", lambda store: SigningIn(store, cheap, AccessSettings(), Buckets(1, 1_000)))
+    monkeypatch.setattr(
+        verbs, "_sign_in_service", lambda store: SignInService(store, cheap, AccessSettings(), Buckets(1, 1_000))
+    )
 
     def invoke(*arguments: str, input: str | None = None) -> Result:  # noqa: A002 the name that click gives it
         return CliRunner().invoke(app, list(arguments), input=input)

@@ -26,7 +26,7 @@ from tests.server.upstream_script import (
 
 from assay.errors import StoreError
 from assay.server.gateway import relay_stream
-from assay.server.reviews.held_answers import Held
+from assay.server.reviews.held_answers import HeldAnswers
 from assay.store.db.store import Store
 
 DOUBT = "Everybody may be absent for a while."
@@ -130,7 +130,7 @@ def test_a_stream_whose_database_is_away_while_it_waits_ends_withheld(
     async def away(*_: object) -> None:
         raise StoreError("the database is away")
 
-    monkeypatch.setattr(Held, "decided", away)
+    monkeypatch.setattr(HeldAnswers, "decided", away)
 
     async def scene() -> None:
         async with desk(store) as here:

@@ -27,7 +27,7 @@ from assay.models.chat.tape import Tape, joined
 from assay.policy import Policy, preset
 from assay.schema import HallucinationReport
 from assay.schema.coerce import coerce_evidence
-from assay.server.audit.replay import GuardOf, Replay, replay
+from assay.server.audit.replay import GuardOf, Replay, chat_models_in, replay
 from assay.store.audit import standalone
 from assay.store.audit.export import export_run, run_content
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint

@@ -26,7 +26,7 @@ from assay.server.http.error_answers import CORRECT_REQUEST, TRY_AGAIN, Utf8Only
 from assay.server.http.permitted_options import named_policy, require_claims, require_permitted
 from assay.server.http.problems import Problem, documented, problem
 from assay.server.recording import RecordedCheck, Recorder
-from assay.server.reviews.held_answers import Callback, Held, Wait
+from assay.server.reviews.held_answers import Callback, HeldAnswers, Wait
 from assay.server.screening import make_screening_router
 from assay.server.services import Services, allowed
 from assay.server.telemetry.router import make_metrics_router
@@ -53,7 +53,9 @@ _PROBLEMS: Final = documented(401, 403, 409, 413, 422, 429, 503)
 class Api:
     """The routes over one pool of checks."""
 
-    def __init__(self, services: Services, ready: Callable[[], bool], held: Held, verdicts: VerdictCache) -> None:
+    def __init__(
+        self, services: Services, ready: Callable[[], bool], held: HeldAnswers, verdicts: VerdictCache
+    ) -> None:
         """Routes over a server's services; `held` waits for reviewers, `verdicts` runs checks or finds equal ones."""
         self._settings, self._guard_of, self._checker = services.settings, services.guard_of, services.checker
         self._records, self._verdicts, self._repeats = Recorder(services), verdicts, KeyedRequests(services)
@@ -95,13 +97,13 @@ class Api:
     ) -> Response:
         """Check one output against its evidence, claim by claim; with `wait`, have what a person decides on it."""
         caller = allowed(request.scope, Permission.CHECK)
-        self._held.require(callback, caller)
+        self._held.require_callback(callback, caller)
         content = _content_of("check", body, request, callback)
         guard, body = self._permitted(body, request, caller)
         async with self._repeats.claimed(key, request.scope, caller, content) as (step,):
             report, kept = await self._checked(guard, body, caller, step, callback=callback)
         out = _report_response(report, kept, step)
-        return await self._held.answer(
+        return await self._held.respond(
             out, report, kept.id, caller, wait if step.run is None else max(wait, LEAST_WAIT_S)
         )
 
@@ -110,7 +112,7 @@ class Api:
     ) -> Response:
         """Check one agent run: every tool call, and the final answer against what the run saw."""
         caller = allowed(request.scope, Permission.CHECK)
-        self._held.require(callback, caller)
+        self._held.require_callback(callback, caller)
         content = _content_of("run", body, request, callback)
         guard, body = self._permitted(body, request, caller)
         now = datetime.now(UTC)
@@ -128,7 +130,7 @@ class Api:
                 report, evidence = await self._checker.run(work)
                 kept = await self._records.check(guard, report, asked, evidence, caller, "run", callback, step)
         out = _report_response(report, kept, step)
-        return await self._held.answer(
+        return await self._held.respond(
             out, report, kept.id, caller, wait if step.run is None else max(wait, LEAST_WAIT_S)
         )
 

@@ -47,6 +47,7 @@ from assay.server.http.problems import MEDIA_TYPE, problem
 from assay.server.http.turns import Turns, takes_turn
 from assay.server.logs.request_ids import current_id, request_id_of, with_request_id
 from assay.server.recording import Recorder
+from assay.server.reviews.held_answers import HeldAnswers
 from assay.server.services import Services
 from assay.server.settings import ServerSettings
 from assay.server.telemetry.requests import CLIENT_METHOD, ObservedRequest

@@ -20,7 +20,7 @@ from assay.errors import AuditError, InputError
 
 if TYPE_CHECKING:
     from assay.receipt import KeyRing, Keys
-    from assay.store.audit import Finding, LogVerification, WitnessKey
+    from assay.store.audit import Finding, LogVerification, VerificationState, WitnessKey
     from assay.store.db import Store
     from assay.store.records import Rule
 
@@ -400,7 +400,7 @@ def _signing_keys(path: Path | None) -> "Keys":
         ) from error
 
 
-def _read_state(path: Path) -> "Verified | None":
+def _read_state(path: Path) -> "VerificationState | None":
     """The state that an earlier verification left in a file; none if there is no file."""
     from assay.store.audit import read_verification_state
 

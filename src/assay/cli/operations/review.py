@@ -200,7 +200,7 @@ def decide(
             case Act.ASK:
                 item = service.reviews.ask(tenant, id_, reviewer, reason, version)
             case Act.EDIT:
-                edited_report = service.edited(tenant, id_, _read_text(text))
+                edited_report = service.check_edit(tenant, id_, _read_text(text))
                 item = service.edit(tenant, id_, reviewer, reason, edited_report, accept=accept, version=version)
         signed = item.outcome is not None and item.outcome.receipt is not None
         say(f"{item.state.value}; version {item.version}" + ("; a receipt was issued" if signed else ""))

@@ -14,6 +14,7 @@ from assay.cli.exit_status import reporting_errors
 from assay.errors import InputError
 
 if TYPE_CHECKING:
+    from assay.server.access.sign_in import SignInService
     from assay.store.access import User
     from assay.store.db import Store
 
@@ -173,7 +174,7 @@ def _user(store: "Store", name: str, tenant: str) -> "User":
     return user
 
 
-def _sign_in_service(store: "Store") -> "SigningIn":
+def _sign_in_service(store: "Store") -> "SignInService":
     try:
         from assay.server.access.passwords import Passwords
         from assay.server.access.rate_limits import Buckets

@@ -13,7 +13,7 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.redteam import Campaign
-    from assay.redteam.guardrails import Guardrail
+    from assay.redteam.guardrails import Guardrail, GuardrailComparison
     from assay.redteam.targets import Target
 
 
@@ -76,7 +76,7 @@ def _guardrail(name: str, settings: CompareSettings) -> "Guardrail | Target":
     return load_target(name, settings.target_model, settings.timeout, os.environ)
 
 
-def _table_text(form: str, unguarded: "Campaign", compared: "tuple[Compared, ...]") -> str:
+def _table_text(form: str, unguarded: "Campaign", compared: "tuple[GuardrailComparison, ...]") -> str:
     from assay.redteam.guardrails import guardrail_json, guardrail_markdown, guardrail_text
 
     match form:

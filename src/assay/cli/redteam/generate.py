@@ -57,9 +57,9 @@ def run_generate(
         if reworded is not None:
             summary["worded"] = {
                 "model": llm,
-                "taken": reworded.taken,
-                "kept": reworded.kept,
-                "failed": reworded.failed,
+                "taken": reworded.reworded,
+                "kept": reworded.unchanged,
+                "failed": reworded.failure,
             }
         write_text(json.dumps(summary) + "\n", sys.stdout)
         return
@@ -68,9 +68,10 @@ def run_generate(
     if twins:
         lines.append(f"{sum(case.benign for case in cases)} of them are benign: honest requests")
     if reworded is not None:
-        lines.append(f"{reworded.taken} are worded by {clean(llm or '')}; {reworded.kept} stay as the rules word them")
-        if reworded.failed is not None:
-            lines.append(f"Some of its answers were of no use, the first: {clean(reworded.failed)[:300]}")
+        by_model, by_rules = reworded.reworded, reworded.unchanged
+        lines.append(f"{by_model} are worded by {clean(llm or '')}; {by_rules} stay as the rules word them")
+        if reworded.failure is not None:
+            lines.append(f"Some of its answers were of no use, the first: {clean(reworded.failure)[:300]}")
     incomplete = [category.value for category in categories_chosen if count_by_category[category.value] < per_category]
     if incomplete:
         lines.append(f"The documents hold too little for {per_category} of: {', '.join(incomplete)}")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assay.redteam import Campaign
     from assay.redteam.cases import Case
     from assay.redteam.judging import Judgement
-    from assay.redteam.runs import Answer
+    from assay.redteam.runs import Answer, RunUsage
     from assay.redteam.scores import Comparison, Scorecard
     from assay.redteam.targets import Target
     from assay.store.db import Store
@@ -126,12 +126,13 @@ def _ask_again(
     write_text(
         f"assay: {clean(name)} was asked about {second.asked} answers and decided {second.settled}\n", sys.stderr
     )
-    if second.failed is not None:
-        write_text(f"assay: some of its verdicts were of no use, the first: {clean(second.failed)[:300]}\n", sys.stderr)
+    if second.failure is not None:
+        first = clean(second.failure)[:300]
+        write_text(f"assay: some of its verdicts were of no use, the first: {first}\n", sys.stderr)
     return second.judgements
 
 
-def report_spent(spent: "Spent") -> None:
+def report_spent(spent: "RunUsage") -> None:
     """Reports what a run spent, and the cases that it did not ask."""
     about = "" if spent.counted else "about "
     cost = "" if spent.cost is None else f", cost {about}{spent.cost:.4f}"

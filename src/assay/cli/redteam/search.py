@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from assay.cli.database import opened_record
 from assay.cli.inputs import read_evidence, warn_skipped
@@ -10,6 +11,9 @@ from assay.cli.redteam.options import SearchSettings
 from assay.cli.redteam.run import interrupt_on_sigterm, progress
 from assay.cli.terminal import clean, write_text
 from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.redteam.search import RecentChange, SearchResult
 
 
 def run_search(settings: SearchSettings) -> None:
@@ -46,7 +50,7 @@ def run_search(settings: SearchSettings) -> None:
     write_text(_search_text(result, settings), sys.stdout)
 
 
-def _changes(settings: SearchSettings) -> "list[Changed]":
+def _changes(settings: SearchSettings) -> "list[RecentChange]":
     """The recent changes, from the command line and the change log."""
     from assay.redteam.search import RecentChange
 
@@ -73,7 +77,7 @@ def _changes(settings: SearchSettings) -> "list[Changed]":
     return changes + [RecentChange(row.kind, f"{row.ref}\n{row.note}") for row in rows]
 
 
-def _search_text(result: "Found", settings: SearchSettings) -> str:
+def _search_text(result: "SearchResult", settings: SearchSettings) -> str:
     arms_tried = sorted((arm for arm in result.arms if arm.broken + arm.held), key=lambda arm: (-arm.broken, arm.name))
     if settings.format == "json":
         summary = {

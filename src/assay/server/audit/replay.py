@@ -17,6 +17,7 @@ from assay.schema import Evidence, HallucinationReport, Identity
 
 if TYPE_CHECKING:
     from assay.guard import Guard
+    from assay.knowledge import RecordedKnowledge
     from assay.models.chat import Budget, Replayed
 
 GuardOf = Callable[..., "Guard"]
@@ -244,7 +245,7 @@ def _replayed_model(tape: Mapping[str, Any]) -> "Replayed":
     return Replayed(tape)
 
 
-def _recorded_sources(tape: Mapping[str, Any]) -> "Recorded":
+def _recorded_sources(tape: Mapping[str, Any]) -> "RecordedKnowledge":
     from assay.knowledge import RecordedKnowledge
 
     return RecordedKnowledge(tape)

@@ -18,6 +18,7 @@ from assay.schema import Permission
 from assay.server.http.downloads import download
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.reports.bodies import Body, EntriesOut, EntryOut, Limit, Out
+from assay.server.reports.router import report_id_or_404
 from assay.server.services import Services, allowed
 from assay.store.audit import (
     FindingCode,
@@ -378,7 +379,7 @@ def _index_of_decision(connection: Connection, tenant: str, report: str) -> int:
     Raises:
         ProblemError: there is no such report: 404.
     """
-    found = entries_of(connection, tenant, known_id(report))
+    found = entries_of(connection, tenant, report_id_or_404(report))
     if not found:
         raise unknown("report")
     return found[0][0]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from assay.guard import Ruling
 from assay.schema import Action, HallucinationReport
 from assay.server.recording import AnswerRecorder
-from assay.server.reviews.held_answers import Held
+from assay.server.reviews.held_answers import HeldAnswers
 from assay.server.settings import Mode, Route
 from assay.wire import Exchange, encoded, read_object
 
@@ -19,10 +19,10 @@ from assay.wire import Exchange, encoded, read_object
 class ReviewWait:
     """Waits for reviewers on behalf of one request, in all no longer than its route allows."""
 
-    def __init__(self, held: Held | None, route: Route, kept: AnswerRecorder) -> None:
+    def __init__(self, held: HeldAnswers | None, route: Route, kept: AnswerRecorder) -> None:
         """For a request to a route; `held` waits for decisions, and is none where the server has no reviews."""
         self._held, self._kept, self._seconds = held, kept, float(route.review_s)
-        self._can_ask = held is not None and held.waiting is not None and route.mode is Mode.ENFORCE
+        self._can_ask = held is not None and held.waiter is not None and route.mode is Mode.ENFORCE
         self._deadline: float | None = None
         self.id: str | None = None
         """The id of the review item; none where there is none."""
@@ -55,7 +55,7 @@ class ReviewWait:
             return None
         now = time.monotonic()
         self._deadline = now + self._seconds if self._deadline is None else self._deadline
-        item = await self._held.decided(self.id, self._kept.caller, max(0.0, self._deadline - now))
+        item = await self._held.wait_for_decision(self.id, self._kept.caller, max(0.0, self._deadline - now))
         self.state = "none" if item is None else item.state.value
         if item is None or not item.state.decided:
             return None

@@ -46,6 +46,7 @@ from assay.server.gateway.upstream import (
 )
 from assay.server.http.permitted_options import require_permitted
 from assay.server.recording import AnswerRecorder, Recorder, failed_to_keep
+from assay.server.reviews.held_answers import HeldAnswers
 from assay.server.settings import Mode, Route, ServerSettings
 from assay.server.telemetry.requests import LINE_WRITTEN
 from assay.server.telemetry.telemetry import ModelAnswer

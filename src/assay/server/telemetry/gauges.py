@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from assay.errors import AssayError
 from assay.schema.report_parts import Tier
 from assay.server.panels.calibration import METRICS, bins_of, calibration_error
-from assay.server.panels.six import RULES
+from assay.server.panels.watched_metrics import METRIC_RULES
 from assay.server.telemetry.monitor_metrics import MonitorMetrics
 from assay.store.db import Store, alerts, outbox, review_items
 from assay.store.records import micros
@@ -112,7 +112,7 @@ class Gauges:
         yield from self._watched.read(first)
 
     def _measured(self, tenants: Sequence[str]) -> "Iterable[Metric]":
-        now, names = self._store.now(), (*(rule.metric for rule in RULES), COMPOSITE)
+        now, names = self._store.now(), (*(rule.metric for rule in METRIC_RULES), COMPOSITE)
         last_day: dict[str, list[Sketch]] = {name: [] for name in names}
         by_judgement: dict[str, list[Sketch]] = {name: [] for name in METRICS}
         for tenant in tenants:

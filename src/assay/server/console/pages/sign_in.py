@@ -13,10 +13,15 @@ from assay.reporting import Child, Markup
 from assay.server.access.passwords import SHORTEST
 from assay.server.access.rate_limits import retry_after
 from assay.server.access.router import (
+    INVALID_TOKEN,
+    WRONG_CREDENTIALS,
     address_of_request,
     cookie_for,
+    end_former_session,
+    sign_in_service_of,
+    sign_out_headers,
 )
-from assay.server.access.sign_in import TooOftenError
+from assay.server.access.sign_in import SignInService, TooOftenError
 from assay.server.caller import caller_of
 from assay.server.console.errors import error_page, page_router
 from assay.server.console.layout import form, hidden_input, read_form, redirect, render, safe_path
@@ -31,7 +36,7 @@ _HINT: Final = f"At least {SHORTEST} characters."
 def make_sign_in_pages(services: Services) -> APIRouter:
     """The pages for signing in; no pages where access does not depend on a database."""
     router = page_router()
-    sign_in = signing_of(services)
+    sign_in = sign_in_service_of(services)
     if sign_in is None:
         return router
     pages = _Pages(services, sign_in)
@@ -48,7 +53,7 @@ def make_sign_in_pages(services: Services) -> APIRouter:
 
 
 class _Pages:
-    def __init__(self, services: Services, sign_in: SigningIn) -> None:
+    def __init__(self, services: Services, sign_in: SignInService) -> None:
         self._services, self._sign_in = services, sign_in
 
     # Signing in and out
@@ -110,8 +115,8 @@ class _Pages:
         except TooOftenError as error:
             return _too_often(request, error)
         if session is None:
-            return self._login(request, back, note("bad", f"{WRONG.capitalize()}."), 401, name[:200])
-        former_session(self._sign_in, request)
+            return self._login(request, back, note("bad", f"{WRONG_CREDENTIALS.capitalize()}."), 401, name[:200])
+        end_former_session(self._sign_in, request)
         response = redirect(back)
         response.raw_headers.append(cookie_for(self._services, request, session))
         return response
@@ -122,7 +127,7 @@ class _Pages:
         if caller.session:
             self._sign_in.sign_out(caller.session, caller.tenant, caller.actor)
         response = redirect("/console/login")
-        response.raw_headers += farewell(self._services, request)
+        response.raw_headers += sign_out_headers(self._services, request)
         return response
 
     # The first administrator
@@ -267,7 +272,7 @@ def _use_token(request: Request, work: Callable[[], bool], again: Callable[[Chil
     except (InputError, MalformedError) as error:
         return again(note("bad", str(error)), 422)
     if not valid:
-        return again(note("bad", f"{TOKEN.capitalize()}."), 401)
+        return again(note("bad", f"{INVALID_TOKEN.capitalize()}."), 401)
     return redirect("/console/login", done="password.set")
 
 
