@@ -114,14 +114,8 @@ def search(
     broken: dict[str, list[Case]] = {}
     with RunLog(record, f"search/{seed}", target.name, version) as log:
         while len(asked_cases) < calls:
-            batch = _batch(
-                arms,
-                broken,
-                passages,
-                {judgement.id for judgement in asked_cases},
-                rng,
-                min(BATCH, calls - len(asked_cases)),
-            )
+            seen = {case.id for case in asked_cases}
+            batch = _batch(arms, broken, passages, seen, rng, min(BATCH, calls - len(asked_cases)))
             if not batch:
                 break
             seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
