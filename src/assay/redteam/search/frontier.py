@@ -83,10 +83,7 @@ def search(
     changes: Sequence[RecentChange] = (),
     version: str = "",
 ) -> SearchResult:
-    """Searches for attacks that break a system.
-
-    The search is determined by the documents, the seed and the answers: with the same record it resumes where it
-    stopped.
+    """Searches for attacks, as determined by documents, seed and answers; with the same record it resumes.
 
     Args:
         evidence: the corpus.
@@ -109,10 +106,7 @@ def search(
     options = options or RunOptions()
     deadline = None if options.most_seconds is None else time.monotonic() + options.most_seconds
     corpus = Corpus(evidence)
-    aim = aim_at(changes, corpus)
-    arms = [
-        arm for category, rules in RULES.items() for rule in rules for arm in _arms(corpus, category, rule, seed, aim)
-    ]
+    arms = _all_arms(corpus, seed, aim_at(changes, corpus))
     rng = Random(f"search/{seed}")  # noqa: S311 choices of a test, no secret
     passages = tuple(corpus.passages())
     asked_cases: list[Case] = []
@@ -120,14 +114,8 @@ def search(
     broken: dict[str, list[Case]] = {}
     with RunLog(record, f"search/{seed}", target.name, version) as log:
         while len(asked_cases) < calls:
-            batch = _batch(
-                arms,
-                broken,
-                passages,
-                {judgement.id for judgement in asked_cases},
-                rng,
-                min(BATCH, calls - len(asked_cases)),
-            )
+            seen = {case.id for case in asked_cases}
+            batch = _batch(arms, broken, passages, seen, rng, min(BATCH, calls - len(asked_cases)))
             if not batch:
                 break
             seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -135,8 +123,9 @@ def search(
             usage = run_cases([case for case, _ in batch], target, log, batch_options, on_answer)
             answers = {case: answer for (case, _), answer in log.answers.items()}
             batch = [(case, arm) for case, arm in batch if case.id in answers]
-            cases = [case for case, _ in batch]
-            for (case, arm), judgement in zip(batch, judge_answers(cases, answers, guard), strict=True):
+            for (case, arm), judgement in zip(
+                batch, judge_answers([case for case, _ in batch], answers, guard), strict=True
+            ):
                 asked_cases.append(case)
                 judgements.append(judgement)
                 _credit(judgement, case, arm, broken)
@@ -160,6 +149,13 @@ def _why_nothing(arms: Sequence[Arm]) -> str:
     if any(not arm.exhausted for arm in arms):
         return "the budget of seconds, tokens or money allows no call"
     return "no attack can be written from these documents: expected figures, dates or names in them"
+
+
+def _all_arms(corpus: Corpus, seed: int, aim: Aim) -> list[Arm]:
+    """The arms of all rules."""
+    return [
+        arm for category, rules in RULES.items() for rule in rules for arm in _arms(corpus, category, rule, seed, aim)
+    ]
 
 
 def _arms(corpus: Corpus, category: Category, rule: Rule, seed: int, aim: Aim) -> Iterator[Arm]:
