@@ -138,8 +138,8 @@ class Limits:
     bodies_bytes: int = 512 * 1024 * 1024
     """Bytes of bodies that a worker holds at a time, at most half of them from one caller."""
     stranger_bodies: int = 64
-    """Bodies of unknown callers, at the pages where people sign in, that are received at a time; beyond it the oldest is
-    ended."""
+    """Bodies of unknown callers, at the pages where people sign in, that are received at a time; beyond it the oldest
+    is ended."""
     stranger_body_s: float = 10.0
     """Seconds in which such a body has to arrive."""
     keep_alive_s: float = 75.0
