@@ -99,8 +99,8 @@ TURNS: Final[Mapping[str, Task]] = {
     "redteam": _redteam,
     "experiments": _experiments,
 }
-"""The tasks of a database, by name. One of several servers over a database runs each at a time, under a lease in the
-database; within a server only the first worker runs them (`assay.server.workers`)."""
+"""The tasks of a database, by name. Several servers over one database settle through it which of them does the work;
+within a server only the first worker runs them (`assay.server.workers`)."""
 
 _log = logging.getLogger("assay.server")
 

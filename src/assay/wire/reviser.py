@@ -126,8 +126,8 @@ class Reviser:
         self.cost.attempts.append({"outcome": outcome, "reason": "; ".join(ruling.reasons[:1])})
 
     def _request_with_refusals(self, answer: Json, ruling: Ruling) -> Json | None:
-        """The request in which each call has as its result why it was not executed; none where none was rejected as
-        repairable."""
+        """The request in which each call has as its result why it was not executed; none where no call was rejected, or
+        one of them has no id."""
         if not any(call.status is CallStatus.REJECTED for call in ruling.calls):
             return None
         for call in ruling.calls:

@@ -30,26 +30,27 @@ from assay.store.insights import find_policy
 
 LOOK_EVERY_S: Final = 1.0
 """Seconds between two looks for experiments to run."""
-RUNS_AT_ONCE: Final = 10
+RUNS_PER_BATCH: Final = 10
 """Runs that are checked before their outcomes are stored."""
 LEASE_S: Final = 180.0
 """Seconds for which a process holds an experiment before another may take it over."""
 OWNER: Final = "experiments"
 """The owner of the checks, where callers share the server."""
-JUDGE_CHOICES: Final = ("policy", "all")
-"""Which claims go to the judge: those that the policy says, or all."""
 _log = logging.getLogger("assay.server")
 
-Runs = Callable[[Callable[[], Any]], Any]
+RunCheck = Callable[[Callable[[], Any]], Any]
+"""Runs a check on the server's pool and returns its result."""
 
 
 async def keep_experiments(services: Services) -> None:
     """Run experiments until the server stops."""
     stopping, holder = threading.Event(), secrets.token_hex(8)
-    runs = runner(services, asyncio.get_running_loop(), OWNER)
+    run_check = runner(services, asyncio.get_running_loop(), OWNER)
     while True:
         work = asyncio.ensure_future(
-            asyncio.to_thread(run_experiments, services.store, lambda: services.guard_of(None), holder, runs, stopping)
+            asyncio.to_thread(
+                run_experiments, services.store, lambda: services.guard_of(None), holder, run_check, stopping
+            )
         )
         try:
             await asyncio.shield(work)
@@ -67,7 +68,7 @@ async def keep_experiments(services: Services) -> None:
 
 
 def run_experiments(
-    store: Store, guard_of: Callable[[], Guard], holder: str, runs: Runs, stopping: threading.Event
+    store: Store, guard_of: Callable[[], Guard], holder: str, run_check: RunCheck, stopping: threading.Event
 ) -> None:
     """Run the pending experiments whose lease this process gets.
 
@@ -75,7 +76,7 @@ def run_experiments(
         store: the store.
         guard_of: returns the server's guard, with its network, judge and sources of knowledge.
         holder: the name of this process in leases.
-        runs: runs one check.
+        run_check: runs one check.
         stopping: set when the server stops.
     """
     with store.reading_across() as connection:
@@ -84,10 +85,12 @@ def run_experiments(
         if stopping.is_set():
             return
         if take_lease(store, tenant, f"experiment {id_}", holder, LEASE_S):
-            _run(store, tenant, id_, guard_of(), holder, runs, stopping)
+            _run(store, tenant, id_, guard_of(), holder, run_check, stopping)
 
 
-def _run(store: Store, tenant: str, id_: str, guard: Guard, holder: str, runs: Runs, stopping: threading.Event) -> None:
+def _run(
+    store: Store, tenant: str, id_: str, guard: Guard, holder: str, run_check: RunCheck, stopping: threading.Event
+) -> None:
     with store.reading(tenant) as connection:
         found = read_experiment(connection, tenant, id_)
     if found is None or found.state is not ExperimentState.RUNNING:
@@ -98,10 +101,10 @@ def _run(store: Store, tenant: str, id_: str, guard: Guard, holder: str, runs: R
         return
     while not stopping.is_set():
         with store.reading(tenant) as connection:
-            pending = runs_to_check(connection, tenant, id_, RUNS_AT_ONCE)
+            pending = runs_to_check(connection, tenant, id_, RUNS_PER_BATCH)
         if not pending:
             return
-        outcomes = [outcome_of(store, tenant, run, guard_of_policy, runs) for run in pending]
+        outcomes = [outcome_of(store, tenant, run, guard_of_policy, run_check) for run in pending]
         verifier = f"{guard_of_policy.verifier.name} {guard_of_policy.verifier.digest[:12]}"
         if not keep_outcomes(store, tenant, id_, outcomes, verifier=verifier):
             return
@@ -127,7 +130,7 @@ def policy_by_name(store: Store, tenant: str, name: str) -> Policy | None:
     return None if version is None else version.policy
 
 
-def outcome_of(store: Store, tenant: str, run: str, guard: Guard, runs: Runs) -> Outcome:
+def outcome_of(store: Store, tenant: str, run: str, guard: Guard, run_check: RunCheck) -> Outcome:
     """The outcome of a recorded run under a guard.
 
     Raises:
@@ -138,7 +141,7 @@ def outcome_of(store: Store, tenant: str, run: str, guard: Guard, runs: Runs) ->
             content = run_content(connection, tenant, run)
         if content is None:
             return Outcome(run, fault=Fault.ERASED)
-        report = runs(lambda: check_again(content, guard))
+        report = run_check(lambda: check_again(content, guard))
     except InputError:
         return Outcome(run, fault=Fault.UNREPEATABLE)
     except AuditError:

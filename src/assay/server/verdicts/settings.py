@@ -36,7 +36,7 @@ class CacheSettings:
                 raise PolicyError(f"cache.{name} is a number from 1 to {most:,}, got {value!r}")
 
 
-def cache_settings(section: Mapping[str, Any], environ: Mapping[str, str]) -> CacheSettings:
+def cache_settings(given: Mapping[str, Any], environ: Mapping[str, str]) -> CacheSettings:
     """The section `cache` of a gateway file.
 
     Raises:
@@ -45,12 +45,12 @@ def cache_settings(section: Mapping[str, Any], environ: Mapping[str, str]) -> Ca
     >>> cache_settings({"key_env": "K", "max_age_s": 60}, {"K": "x" * 32}).max_age_s
     60
     """
-    unknown = sorted(set(section) - set(_KNOWN))
-    if unknown or not isinstance(section.get("key_env"), str):
+    unknown = sorted(set(given) - set(_KNOWN))
+    if unknown or not isinstance(given.get("key_env"), str):
         raise PolicyError(
-            f"the section cache has key_env, and may have {', '.join(_KNOWN[1:])}; got {', '.join(map(str, section))}"
+            f"the section cache has key_env, and may have {', '.join(_KNOWN[1:])}; got {', '.join(map(str, given))}"
         )
-    secret = environ.get(section["key_env"], "").strip()
+    secret = environ.get(given["key_env"], "").strip()
     if not secret:
-        raise PolicyError(f"the secret of the cache is read from {section['key_env']}, which is not set")
-    return CacheSettings(secret, **{name: value for name, value in section.items() if name != "key_env"})
+        raise PolicyError(f"the secret of the cache is read from {given['key_env']}, which is not set")
+    return CacheSettings(secret, **{name: value for name, value in given.items() if name != "key_env"})
