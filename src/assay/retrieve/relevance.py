@@ -100,7 +100,7 @@ class WordMatch:
 def match_words(parsed: ParsedQuestion, stems: Sequence[str]) -> WordMatch:
     """How well a text, given as its stems in order, matches a question.
 
-    >>> matched(asked_of("How long is parental leave?"), ["parental", "leav", "last", "16", "week"]).share
+    >>> match_words(parse_question("How long is parental leave?"), ["parental", "leav", "last", "16", "week"]).share
     1.0
     """
     present = set(stems)
