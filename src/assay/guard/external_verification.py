@@ -37,7 +37,7 @@ from assay.schema import (
 )
 from assay.stats import shown_score
 from assay.text.sentences import split_sentences
-from assay.verify.exact import ExactResult
+from assay.verify.exact import ExactFinding, ExactResult
 from assay.verify.network import EntailmentResult, Judgement
 
 SILENCE: Final = 0.8
@@ -121,16 +121,20 @@ def selected_claims(claims: Sequence[tuple[ExtractedClaim, Judged]], policy: Pol
         for at, (claim, found) in enumerate(claims)
         if (found.verdict in verdicts or _is_denied_by_nothing(found))
         and verifiable(claim)
-        and claim_weight(
-            policy,
-            kind=claim.kind,
-            critical_reasons=claim.critical,
-            stakes=stakes,
-            hedge=claim.hedge,
-            has_specifics=bool(claim.critical),
-        )
-        >= policy.external.severity
+        and _severity(claim, policy, stakes) >= policy.external.severity
     ]
+
+
+def _severity(claim: ExtractedClaim, policy: Policy, stakes: Stakes) -> float:
+    """The severity that a claim has if it is unsupported, in [0, 1]."""
+    return claim_weight(
+        policy,
+        kind=claim.kind,
+        critical_reasons=claim.critical,
+        stakes=stakes,
+        hedge=claim.hedge,
+        has_specifics=bool(claim.critical),
+    )
 
 
 def _is_denied_by_nothing(found: Judged) -> bool:
@@ -288,12 +292,7 @@ def entailed(judgement: Judgement, exact: ExactResult) -> float | None:
         return None
     share = min(max(judgement.support / relevance, 1e-6), 1 - 1e-6)
     logit = math.log(share / (1 - share))
-    against = any(
-        (one.effect == "contradicts" and one.confidence >= AGAINST)
-        or (one.effect == "missing" and one.confidence >= LACKS)
-        for one in exact.findings
-    )
-    if against:
+    if any(map(_speaks_against, exact.findings)):
         logit -= VALUES
     elif not exact.findings and all(exact.signals.get(name, 1.0) >= 1 for name in _FOUND):
         logit += VALUES
@@ -310,6 +309,13 @@ LACKS: Final = 0.6
 UNDECIDED: Final = 0.6
 """The confidence below which a source counts as saying neither, whatever the policy allows."""
 _FOUND: Final = ("numbers_found", "dates_found", "names_found")
+
+
+def _speaks_against(finding: ExactFinding) -> bool:
+    """Whether a source surely has another value than a claim, or surely lacks one."""
+    if finding.effect == "contradicts":
+        return finding.confidence >= AGAINST
+    return finding.effect == "missing" and finding.confidence >= LACKS
 
 
 def _deciding_span(found: Judged, relation: str) -> EvidenceSpan | None:
