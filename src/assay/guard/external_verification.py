@@ -111,11 +111,9 @@ def selected_claims(claims: Sequence[tuple[ExtractedClaim, Judged]], policy: Pol
 
     A claim that counts as contradicted, but by no passage that could be shown, is treated as unsupported.
     """
-    verdicts = (
-        {Verdict.UNSUPPORTED}
-        if policy.external.claims == "unsupported"
-        else {Verdict.UNSUPPORTED, Verdict.SUPPORTED, Verdict.CONTRADICTED}
-    )
+    verdicts = {Verdict.UNSUPPORTED}
+    if policy.external.claims != "unsupported":
+        verdicts |= {Verdict.SUPPORTED, Verdict.CONTRADICTED}
     return [
         at
         for at, (claim, found) in enumerate(claims)
@@ -460,8 +458,7 @@ def _external(case: _Case, policy: Policy, before: Verdict) -> External:
         return External(
             status="unverifiable", why=why, message=message, disagreement=disagreement, words=words, before=before
         )
-    status = "verified" if case.settled == "verifies" else "refuted"
-    verb = "supports it" if status == "verified" else "says otherwise"
+    status, verb = ("verified", "supports it") if case.settled == "verifies" else ("refuted", "says otherwise")
     quoted = f": “{case.by.passage}”" if case.by.passage else ""
     others = " Other sources disagree." if disagreement else ""
     sentence = f"{case.by.source} {verb} ({shown_score(case.by.confidence or 0.0)}){quoted}."
