@@ -37,7 +37,7 @@ from assay.schema import (
 )
 from assay.stats import shown_score
 from assay.text.sentences import split_sentences
-from assay.verify.exact import ExactResult
+from assay.verify.exact import ExactFinding, ExactResult
 from assay.verify.network import EntailmentResult, Judgement
 
 SILENCE: Final = 0.8
@@ -111,26 +111,28 @@ def selected_claims(claims: Sequence[tuple[ExtractedClaim, Judged]], policy: Pol
 
     A claim that counts as contradicted, but by no passage that could be shown, is treated as unsupported.
     """
-    verdicts = (
-        {Verdict.UNSUPPORTED}
-        if policy.external.claims == "unsupported"
-        else {Verdict.UNSUPPORTED, Verdict.SUPPORTED, Verdict.CONTRADICTED}
-    )
+    verdicts = {Verdict.UNSUPPORTED}
+    if policy.external.claims != "unsupported":
+        verdicts |= {Verdict.SUPPORTED, Verdict.CONTRADICTED}
     return [
         at
         for at, (claim, found) in enumerate(claims)
         if (found.verdict in verdicts or _is_denied_by_nothing(found))
         and verifiable(claim)
-        and claim_weight(
-            policy,
-            kind=claim.kind,
-            critical_reasons=claim.critical,
-            stakes=stakes,
-            hedge=claim.hedge,
-            has_specifics=bool(claim.critical),
-        )
-        >= policy.external.severity
+        and _severity(claim, policy, stakes) >= policy.external.severity
     ]
+
+
+def _severity(claim: ExtractedClaim, policy: Policy, stakes: Stakes) -> float:
+    """The severity that a claim has if it is unsupported, in [0, 1]."""
+    return claim_weight(
+        policy,
+        kind=claim.kind,
+        critical_reasons=claim.critical,
+        stakes=stakes,
+        hedge=claim.hedge,
+        has_specifics=bool(claim.critical),
+    )
 
 
 def _is_denied_by_nothing(found: Judged) -> bool:
@@ -288,12 +290,7 @@ def entailed(judgement: Judgement, exact: ExactResult) -> float | None:
         return None
     share = min(max(judgement.support / relevance, 1e-6), 1 - 1e-6)
     logit = math.log(share / (1 - share))
-    against = any(
-        (one.effect == "contradicts" and one.confidence >= AGAINST)
-        or (one.effect == "missing" and one.confidence >= LACKS)
-        for one in exact.findings
-    )
-    if against:
+    if any(map(_speaks_against, exact.findings)):
         logit -= VALUES
     elif not exact.findings and all(exact.signals.get(name, 1.0) >= 1 for name in _FOUND):
         logit += VALUES
@@ -310,6 +307,13 @@ LACKS: Final = 0.6
 UNDECIDED: Final = 0.6
 """The confidence below which a source counts as saying neither, whatever the policy allows."""
 _FOUND: Final = ("numbers_found", "dates_found", "names_found")
+
+
+def _speaks_against(finding: ExactFinding) -> bool:
+    """Whether a source surely has another value than a claim, or surely lacks one."""
+    if finding.effect == "contradicts":
+        return finding.confidence >= AGAINST
+    return finding.effect == "missing" and finding.confidence >= LACKS
 
 
 def _deciding_span(found: Judged, relation: str) -> EvidenceSpan | None:
@@ -454,8 +458,7 @@ def _external(case: _Case, policy: Policy, before: Verdict) -> External:
         return External(
             status="unverifiable", why=why, message=message, disagreement=disagreement, words=words, before=before
         )
-    status = "verified" if case.settled == "verifies" else "refuted"
-    verb = "supports it" if status == "verified" else "says otherwise"
+    status, verb = ("verified", "supports it") if case.settled == "verifies" else ("refuted", "says otherwise")
     quoted = f": “{case.by.passage}”" if case.by.passage else ""
     others = " Other sources disagree." if disagreement else ""
     sentence = f"{case.by.source} {verb} ({shown_score(case.by.confidence or 0.0)}){quoted}."

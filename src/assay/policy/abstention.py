@@ -120,8 +120,7 @@ def with_answering(decision: Decision, abstention: Abstention, untold: Sequence[
         reason = f"Confidence allows it with a caveat only ({abstention.reason.replace('_', ' ')})."
         caveat = f"{disclosure()} {silence_notice(untold)}" if untold else disclosure()
         return Decision(action=Action.REVISE, route=Route.SERVE_WITH_DISCLOSURE, reasons=(reason,), response=caveat)
-    fired = {one.trigger for one in abstention.triggers}
-    route = Route.WITHHOLD_KNOWLEDGE_GAP if fired & _GAPS else Route.WITHHOLD
+    route = Route.WITHHOLD_KNOWLEDGE_GAP if any(one.trigger in _GAPS for one in abstention.triggers) else Route.WITHHOLD
     reason = f"Confidence does not allow an answer ({abstention.reason.replace('_', ' ')})."
     before = decision.reasons if decision.action is not Action.EMIT else ()
     response = f"{abstention.response or ''} {silence_notice(untold)}".strip() if untold else abstention.response

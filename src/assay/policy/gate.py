@@ -125,12 +125,11 @@ def claim_status(policy: Policy, claim: ClaimSignal) -> ClaimStatus:
     if policy.aggregation != "unsupported_rate":
         required += [finding.action for finding in _bands(policy, _value(policy, claim))]
     match strictest(*required):
-        case Action.EMIT:
-            passes = policy.aggregation != "unsupported_rate" or not _unsupported(policy, claim)
-            return ClaimStatus.PASS if passes else ClaimStatus.REVISE
+        case Action.EMIT if policy.aggregation != "unsupported_rate" or not _unsupported(policy, claim):
+            return ClaimStatus.PASS
         case Action.BLOCK:
             return ClaimStatus.BLOCK
-        case Action.REVISE | Action.ESCALATE:
+        case Action.EMIT | Action.REVISE | Action.ESCALATE:
             return ClaimStatus.REVISE
 
 

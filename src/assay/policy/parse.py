@@ -326,23 +326,26 @@ def _located(reading: _Reading, details: "ErrorDetails") -> tuple[_Mark, str]:
     return _nearest(reading.values, path), f"{name}: expected {_expected(details)}, got {came}"
 
 
+_EXPECTED = {
+    "float_type": "a finite number",
+    "finite_number": "a finite number",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "string_too_short": "text that is not empty",
+    "tuple_type": "a list",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "dict_type": "a mapping",
+}
+"""What was expected, by the type of a pydantic error; errors about bounds and choices state theirs."""
+
+
 def _expected(details: "ErrorDetails") -> str:
-    context = details.get("ctx", {})
-    match details["type"]:
-        case "float_type" | "finite_number":
-            return "a finite number"
-        case "int_type":
-            return "a whole number"
-        case "bool_type":
-            return "true or false"
-        case "string_type":
-            return "text"
-        case "string_too_short":
-            return "text that is not empty"
-        case "tuple_type":
-            return "a list"
-        case "model_type" | "model_attributes_type" | "dict_type":
-            return "a mapping"
+    kind, context = details["type"], details.get("ctx", {})
+    if kind in _EXPECTED:
+        return _EXPECTED[kind]
+    match kind:
         case "greater_than_equal":
             return f"a number of at least {context['ge']:g}"
         case "greater_than":

@@ -195,6 +195,16 @@ def _texts(evidence: Iterable[Evidence]) -> list[str]:
     return [f"{item.title or ''}\n{item.text}" for item in evidence]
 
 
+def _of_run(run: RunContext, claim: ExtractedClaim, pieces: Sequence[Evidence]) -> list[Evidence]:
+    """The evidence that may support a claim in a run, with the tool calls where the claim states what they did."""
+    admissible = run.admissible(claim, pieces)
+    if run.states_done(claim):
+        return [*admissible, *run.actions.calls]
+    if run.reports_failure(claim):
+        return [*admissible, *run.actions.attempts]
+    return admissible
+
+
 def _bodies(
     evidence: PreparedEvidence, out_of_use: Mapping[str, OutOfUse], run: RunContext | None, prepare: Prepare
 ) -> Callable[[ExtractedClaim], PreparedEvidence]:
@@ -211,11 +221,7 @@ def _bodies(
                 item for item in pieces if item.id not in out_of_use or not out_of_use[item.id].applies_to(claim.text)
             ]
         if run is not None:
-            pieces = run.admissible(claim, pieces)
-            if run.states_done(claim):
-                pieces += run.actions.calls
-            elif run.reports_failure(claim):
-                pieces += run.actions.attempts
+            pieces = _of_run(run, claim, pieces)
         key = tuple((item.id, item.text) for item in pieces)
         if key not in prepared:
             prepared[key] = prepare(pieces)

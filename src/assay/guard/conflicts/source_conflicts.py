@@ -124,15 +124,19 @@ def conflicting_value(
             if found.effect != "contradicts" or found.evidence is None:
                 continue
             here = found.evidence.model_copy(update={"relation": "contradicts"})
-            sure = found.code.split(".", 1)[0] in VALUES and found.confidence >= SURE
-            another = sure or _says_nearly_all_of_it(job.claim, found, item)
             if (
-                another
+                _is_another_value(job.claim, found, item)
                 and on_one_matter(job.claim, behind.text, item.text, here.start)
                 and may_conflict(behind.evidence_id, item.id, here.text)
             ):
                 return behind, here
     return None
+
+
+def _is_another_value(claim: str, found: ExactFinding, item: Evidence) -> bool:
+    """Whether a source surely has another value for what a claim states."""
+    sure = found.code.split(".", 1)[0] in VALUES and found.confidence >= SURE
+    return sure or _says_nearly_all_of_it(claim, found, item)
 
 
 def _says_nearly_all_of_it(claim: str, found: ExactFinding, item: Evidence) -> bool:

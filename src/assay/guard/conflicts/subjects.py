@@ -78,10 +78,8 @@ def has_other_subject(claim: str, own: str, passage: str, source: str) -> bool:
         source: the whole source of the passage, title included.
     """
     mine = subject(claim)
-    if mine is None:
-        return False
     sentences = [passage[one.start : one.end] for one in split_sentences(passage)]
-    if not 0 < len(sentences) <= _MOST_SENTENCES:
+    if mine is None or not 0 < len(sentences) <= _MOST_SENTENCES:
         return False
     said, known = _stems(source), _stems(claim) | _stems(own)
     return all(_are_other_subjects(mine, subject(sentence), said, known) for sentence in sentences)

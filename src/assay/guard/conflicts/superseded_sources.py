@@ -103,10 +103,9 @@ class OutOfUse:
 def superseded(evidence: Sequence[Evidence], as_of: date | None = None) -> Mapping[str, OutOfUse]:
     """The sources that are out of use, by their ids.
 
-    A source is out of use if there is a version of the same document with a higher number or a later date (their titles
-    are the same except for version and date, and their texts are alike), if another source says that it replaces it, or
-    if it is a draft of another. So is one that says of itself that it is superseded, withdrawn or outdated, or that is
-    not in force on the day in question. If all of them were, none is.
+    A source is out of use if a version of the same document (the same title except for version and date, and a similar
+    text) has a higher number or a later date, if another source says that it replaces it, if it is a draft of another,
+    or if it is superseded, withdrawn or outdated by its own words, or not in force on the day. If all were, none is.
 
     Args:
         evidence: all sources.

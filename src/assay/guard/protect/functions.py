@@ -133,8 +133,7 @@ def protect_tool(
         tool: the function or coroutine function that executes the tool.
         declaration: what the model was told of it; read from its signature by default.
         watch: the run that the calls belong to, made by `watch`; it gets the calls and their results.
-        on_rejected: `return` the message for the model in place of a result, or `raise` a `CallRejectedError`
-            with it.
+        on_rejected: `return` the message for the model in place of a result, or `raise` it as a `CallRejectedError`.
 
     Returns:
         The tool behind its check, asynchronous where the tool is.

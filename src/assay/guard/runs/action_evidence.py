@@ -275,13 +275,7 @@ def _objects(text: str) -> Iterator[tuple[set[str], str]]:
     the first of its fields that holds an identifier. Other identifiers in it are references: the buyer of an order does
     not join the buyer's other orders to it.
     """
-    if len(text) > MOST_JSON or text.lstrip()[:1] not in ("{", "["):
-        return
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return
-    waiting: list[tuple[str, Any, bool]] = [("", value, False)]
+    waiting: list[tuple[str, Any, bool]] = [("", _parsed(text), False)]
     for _ in range(MOST_OBJECTS):
         if not waiting:
             return
@@ -295,6 +289,16 @@ def _objects(text: str) -> Iterator[tuple[set[str], str]]:
             names = {str(name) for name in (key, own.get("id"), first) if _is_identifier(name)}
             if names and own:
                 yield names, "\n".join(f"{name}: {item}" for name, item in ((key, ""), *own.items()))
+
+
+def _parsed(text: str) -> Any:
+    """The object or array in a JSON text; None if it has neither or is too long."""
+    if len(text) > MOST_JSON or text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _is_identifier(value: object) -> bool:

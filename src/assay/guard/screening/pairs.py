@@ -17,7 +17,7 @@ from typing import Final
 from assay.guard.conflicts.source_matching import is_record
 from assay.retrieve import folded_words
 from assay.schema import Evidence
-from assay.text.dates import find_dates
+from assay.text.dates import DateMention, find_dates
 from assay.text.lexicon import MODAL, NEGATIONS, find_names, find_words, opposites
 from assay.text.quantities import find_quantities
 from assay.text.sentences import split_sentences
@@ -105,6 +105,18 @@ def statements_of(place: int, item: Evidence, question: frozenset[str]) -> list[
     return found
 
 
+def _date_values(day: DateMention) -> set[tuple[str, str]]:
+    """The parts of a date that a text states, each with its kind."""
+    parts = (
+        ("year", day.year),
+        ("month", day.month),
+        ("day", day.day),
+        ("weekday", day.weekday),
+        ("clock", day.minute),
+    )
+    return {(f"date:{name}", str(part)) for name, part in parts if part is not None}
+
+
 def statement(place: int, start: int, text: str) -> Statement:
     """A sentence in the form in which it is compared."""
     words = find_words(text)
@@ -112,14 +124,7 @@ def statement(place: int, start: int, text: str) -> Statement:
     quantities = find_quantities(text, words, skip=[(one.start, one.end) for one in dates])
     values = {(one.dimension, str(one.low if one.exact else (one.low, one.high))) for one in quantities if not one.weak}
     for day in dates:
-        parts = (
-            ("year", day.year),
-            ("month", day.month),
-            ("day", day.day),
-            ("weekday", day.weekday),
-            ("clock", day.minute),
-        )
-        values |= {(f"date:{name}", str(part)) for name, part in parts if part is not None}
+        values |= _date_values(day)
     stems = {word.stem[:FAMILY]: (word.weight or 0.5) for word in words.lexemes if word.weight or word.digit}
     return Statement(
         place,
@@ -185,10 +190,7 @@ def _of_two_wordings(
     counts = Counter(one.passage for one in statements)
     alone = sorted(
         (one for one in statements if counts[one.passage] == 1),
-        key=lambda one: (
-            -len(question & set(one.stems)),
-            one.text,
-        ),
+        key=lambda one: (-len(question & set(one.stems)), one.text),
     )[: 2 * LEAST_READ]
     known = {(pair.first.passage, pair.second.passage) for pair in found}
     made = []
@@ -227,8 +229,7 @@ def what_differs(one: Statement, other: Statement) -> str | None:
     >>> what_differs(first, second)
     'words'
     """
-    kinds = one.kinds & other.kinds
-    for kind in kinds:
+    for kind in one.kinds & other.kinds:
         mine = {value for name, value in one.values if name == kind}
         theirs = {value for name, value in other.values if name == kind}
         if mine != theirs and not (mine & theirs and (mine <= theirs or theirs <= mine)):

@@ -99,15 +99,20 @@ def version_key(text: str | None) -> Key | None:
     if letter is not None:
         return "letter", (ord(letter[1].upper()),)
     numbers = _NUMBERS.fullmatch(stripped)
-    if numbers is None:
-        day = read_metadata_day(stripped) if re.search(r"\d", stripped) else None
-        return None if day is None else ("day", (day.year, day.month, day.day))
+    if numbers is not None:
+        return "number", _number_key(numbers)
+    day = read_metadata_day(stripped) if re.search(r"\d", stripped) else None
+    return None if day is None else ("day", (day.year, day.month, day.day))
+
+
+def _number_key(numbers: re.Match[str]) -> tuple[int, ...]:
+    """The parts of a numbered version in six places, then what precedes a release, with its number."""
     parts = [int(part[:18]) for part in re.split(r"[._]", numbers[1])[:6]]
     while len(parts) > 1 and parts[-1] == 0:
         parts.pop()
     parts += [0] * (6 - len(parts))
     pre = _PRE[numbers["pre"].lower()] if numbers["pre"] else 0
-    return "number", (*parts, pre, int((numbers["number"] or "0")[:18]))
+    return (*parts, pre, int((numbers["number"] or "0")[:18]))
 
 
 @dataclass(slots=True)
@@ -212,12 +217,9 @@ def _groups(passages: Sequence[Passage], inferred: list[str]) -> list[_Group]:
         by_key.setdefault(key, _Group(one.document, "metadata")).places.append(place)
         if names[place]:
             of_title.setdefault(names[place], key)
-    unnamed: list[int] = []
+    unnamed = [place for place, one in enumerate(passages) if one.document is None and not names[place]]
     for place, one in enumerate(passages):
-        if one.document is not None:
-            continue
-        if not names[place]:
-            unnamed.append(place)
+        if one.document is not None or not names[place]:
             continue
         key = of_title.get(names[place], f"t:{names[place]}")
         group = by_key.setdefault(key, _Group(names[place], "title"))

@@ -119,6 +119,18 @@ def statements_on(question: str, evidence: Sequence[Evidence], most: int = MOST_
     return tuple(best.values())[:most]
 
 
+def _contradicted_by(
+    contradictions: Sequence[tuple[tuple[str, str], tuple[str, str]]], alias: Mapping[str, str]
+) -> dict[str, list[tuple[str, str, str]]]:
+    """By the id of a source that is shown: the alias of each other one that contradicts it, and both statements."""
+    against: dict[str, list[tuple[str, str, str]]] = {}
+    for first, second in contradictions:
+        for (mine, here), (theirs, there) in ((first, second), (second, first)):
+            if mine in alias and theirs in alias and (alias[theirs], here, there) not in against.get(mine, ()):
+                against.setdefault(mine, []).append((alias[theirs], here, there))
+    return against
+
+
 def with_source_status(
     context: PromptContext,
     contradictions: Sequence[tuple[tuple[str, str], tuple[str, str]]],
@@ -132,11 +144,7 @@ def with_source_status(
         superseded: the ids of sources that are out of use, each with the id of its replacement, or an empty text.
     """
     alias = {passage.evidence.id: passage.alias for passage in context.passages}
-    against: dict[str, list[tuple[str, str, str]]] = {}
-    for first, second in contradictions:
-        for (mine, here), (theirs, there) in ((first, second), (second, first)):
-            if mine in alias and theirs in alias and (alias[theirs], here, there) not in against.get(mine, ()):
-                against.setdefault(mine, []).append((alias[theirs], here, there))
+    against = _contradicted_by(contradictions, alias)
     passages = tuple(
         replace(
             passage,

@@ -275,8 +275,7 @@ def _evaluated(
         chain = yield from chain_steps(report, question, context, options.chain, before)
         failed = {one.span: one.reason for one in chain if not one.test.passed}
         for statement, span in zip(draft.statements, text.spans, strict=True):
-            reasons = tuple(reason for at, reason in failed.items() if touches(at, span))
-            if reasons:
+            if reasons := tuple(reason for at, reason in failed.items() if touches(at, span)):
                 failing[statement] = (*failing.get(statement, ()), *reasons)
     return _Attempt(number, draft, failing | uncited, text, report, chain)
 

@@ -107,15 +107,19 @@ class SamplingProber:
         """Whether further answers may settle a claim: the first ones differ, or the only one denies it."""
         return _split(votes) or (self._options.adaptive and any(not agrees for _, agrees in votes))
 
+    def _samples(self, request: ProbeRequest) -> int:
+        """How often the question is asked at first."""
+        if self._options.adaptive and request.risk is not None:
+            return samples_wanted(min(max(request.risk, 0.0), 1.0))
+        return self._options.samples
+
     def _rounds(self, request: ProbeRequest) -> _Rounds[list[ConsistencyProbe]]:
         """The rounds of a probe: the question, again where the answers differ, then claims with blanks."""
         claims = tuple(dict.fromkeys(request.claims))
         votes: dict[str, list[tuple[str, bool]]] = {claim: [] for claim in claims}
         usable = 0
         if claims and request.question and request.question.strip():
-            samples = self._options.samples
-            if self._options.adaptive and request.risk is not None:
-                samples = samples_wanted(min(max(request.risk, 0.0), 1.0))
+            samples = self._samples(request)
             answers = yield [self._question(request, n) for n in range(samples)]
             usable += self._count(votes, request, answers)
             if self._options.most > samples and any(self._open(votes[claim]) for claim in claims):

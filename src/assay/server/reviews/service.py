@@ -58,6 +58,21 @@ class ReviewCase:
     evidence: tuple[Evidence, ...]
 
 
+def _refuse_blocked(report: HallucinationReport) -> None:
+    """Nobody can release as it is what the gate blocks.
+
+    Raises:
+        ReviewError: the gate blocks the output.
+    """
+    if report.action is Action.BLOCK:
+        reasons = " ".join(report.decision.reasons[:_MOST_REASONS])
+        raise ReviewError(
+            f"the gate blocks this output, and nobody can release it as it is: {reasons} Edit it, ask for "
+            "evidence, or reject it.",
+            "refused",
+        )
+
+
 def make_review_service(services: Services) -> "ReviewService":
     """The review service of a server that has a database."""
     return ReviewService(Reviews(services.store), services.guard_of)
@@ -139,13 +154,7 @@ class ReviewService:
             StoreError: the decision cannot be stored.
         """
         case = self.case(tenant, id_)
-        if case.report.action is Action.BLOCK:
-            reasons = " ".join(case.report.decision.reasons[:_MOST_REASONS])
-            raise ReviewError(
-                f"the gate blocks this output, and nobody can release it as it is: {reasons} Edit it, ask for "
-                "evidence, or reject it.",
-                "refused",
-            )
+        _refuse_blocked(case.report)
         decision = ReviewDecision(ReviewAct.APPROVE, reason, approved(case.report), claims=claims or {})
         return self._with_receipt(self.reviews.decide(tenant, id_, reviewer, decision, version))
 

@@ -52,6 +52,15 @@ def export_log(
     note, left_out = _covering_all(connection, tenant, signed, partial=partial)
     size = read_checkpoint(note).size
     yield _line({"bundle": BUNDLE, "of": "log", "checkpoint": note, **left_out})
+    yield from _entry_lines(connection, tenant, size)
+
+
+def _entry_lines(connection: Connection, tenant: str, size: int) -> Iterator[str]:
+    """The lines of the first `size` entries of a log.
+
+    Raises:
+        AuditError: an entry is missing.
+    """
     expected = 0
     for index, data in read_entries(connection, tenant, 0, size):
         if index != expected:

@@ -81,9 +81,8 @@ def drop_dataset(store: Store, tenant: str, id_: str, *, actor: str) -> None:
     def act(connection: Connection) -> Sequence[Entry]:
         _required(connection, tenant, id_)
         table = tables.experiments.c
-        experiments = list(
-            connection.execute(select(table.id).where(table.tenant == tenant, table.dataset == id_)).scalars()
-        )
+        own = select(table.id).where(table.tenant == tenant, table.dataset == id_)
+        experiments = list(connection.execute(own).scalars())
         touch(connection, DATASET, [id_])
         touch(connection, EXPERIMENT, experiments)
         for dropped, column, values in (
@@ -161,14 +160,12 @@ def drop_rows(store: Store, tenant: str, id_: str, runs: Sequence[str], *, actor
     now, removed = store.now(), list[int]()
 
     def act(connection: Connection) -> Sequence[Entry]:
-        removed.clear()
         _required(connection, tenant, id_)
         touch(connection, DATASET, [id_])
         table = tables.dataset_rows
-        result = connection.execute(
-            delete(table).where(table.c.tenant == tenant, table.c.dataset == id_, table.c.run.in_(list(runs)))
-        )
-        removed.append(result.rowcount)
+        chosen = delete(table).where(table.c.tenant == tenant, table.c.dataset == id_, table.c.run.in_(list(runs)))
+        result = connection.execute(chosen)
+        removed[:] = [result.rowcount]
         if not result.rowcount:
             return []
         data = {"at": instant(now), "act": "taken out", "runs": result.rowcount, "actor": actor}

@@ -359,9 +359,8 @@ def stored_checks(
 def read_check(connection: Connection, tenant: str, id_: str) -> StoredCheck | None:
     """A check by the id of one of its reports; None if the tenant has no such check."""
     run_id = run_of(connection, tenant, id_)
-    run = connection.execute(
-        select(tables.runs).where(tables.runs.c.tenant == tenant, tables.runs.c.id == run_id)
-    ).one_or_none()
+    own = select(tables.runs).where(tables.runs.c.tenant == tenant, tables.runs.c.id == run_id)
+    run = connection.execute(own).one_or_none()
     if run is None:
         return None
     asked = run.asked or {}

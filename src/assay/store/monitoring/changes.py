@@ -115,6 +115,11 @@ def detected_changes(connection: Connection, tenant: str) -> list[ChangeRow]:
             ChangeRow(f"{kind}-{row.digest}"[:80], row.created, kind, row.digest, str(row.name)[:200], "seen")
             for row in rows[1:][-MOST:]
         ]
+    return changes + _model_changes(connection, tenant)
+
+
+def _model_changes(connection: Connection, tenant: str) -> list[ChangeRow]:
+    """The first uses of models, from the second model on."""
     models = tables.observations.c
     first_uses = connection.execute(
         select(models.model, func.min(models.at).label("first"))
@@ -122,10 +127,9 @@ def detected_changes(connection: Connection, tenant: str) -> list[ChangeRow]:
         .group_by(models.model)
     ).all()
     ordered = sorted(first_uses, key=lambda row: (row.first, row.model))
-    changes += [
+    return [
         ChangeRow(f"model-{row.model}"[:80], row.first, "model", row.model, "", "seen") for row in ordered[1:][-MOST:]
     ]
-    return changes
 
 
 # Alarms
@@ -228,14 +232,13 @@ def set_consequences(
             if before is not None and before.active == active:
                 # Its reason has ceased, so from now on it may come into force again; what is in force does not change.
                 row |= {"since": before.since, "actor": before.actor}
-                connection.execute(update(table).where(table.c.tenant == tenant, table.c.name == name).values(row))
-                continue
             if before is None:
                 connection.execute(insert(table), {"tenant": tenant, "name": name, **row})
             else:
                 connection.execute(update(table).where(table.c.tenant == tenant, table.c.name == name).values(row))
-            changed.append(name)
-            entries.append(entry(BUDGET, name, {"at": instant(now), "active": active, "actor": actor}))
+            if before is None or before.active != active:
+                changed.append(name)
+                entries.append(entry(BUDGET, name, {"at": instant(now), "active": active, "actor": actor}))
         return entries
 
     store.apply(Change(checked_tenant(tenant), act=act))

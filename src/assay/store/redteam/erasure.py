@@ -131,9 +131,7 @@ def _erasure_act(tenant: str, ids: Sequence[str], reason: str, now: datetime, do
     def act(connection: Connection) -> Sequence[Entry]:
         runs, cases, proposals = tables.redteam_runs, tables.redteam_cases, tables.redteam_proposals.c
         rows = connection.execute(select(runs.c.id, runs.c.body).where(runs.c.tenant == tenant, runs.c.id.in_(ids)))
-        bodies: dict[str, dict[str, Any]] = {
-            row.id: dict(row.body or {}) for row in rows if ERASED not in (row.body or {})
-        }
+        bodies = {row.id: dict(row.body or {}) for row in rows if ERASED not in (row.body or {})}
         erased = sorted(bodies)
         done[:] = erased
         if not erased:

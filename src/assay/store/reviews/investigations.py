@@ -50,9 +50,7 @@ def _item_for(connection: Connection, store: Store, tenant: str, run: str) -> Op
     item = connection.execute(select(items.id).where(items.tenant == tenant, items.id == run)).one_or_none()
     if run_row is None or item is not None:
         return None
-    last = connection.execute(
-        select(func.max(decisions.position)).where(decisions.tenant == tenant, decisions.run == run)
-    ).scalar()
+    last = select(func.max(decisions.position)).where(decisions.tenant == tenant, decisions.run == run)
     now, policy = store.now(), preset("general")
     return OpenedItem(
         tenant=tenant,
@@ -65,5 +63,5 @@ def _item_for(connection: Connection, store: Store, tenant: str, run: str) -> Op
         stakes=run_row.stakes,
         policy=policy.name,
         caller=run_row.caller,
-        position=int(last or 0) + 1,
+        position=int(connection.execute(last).scalar() or 0) + 1,
     )

@@ -55,7 +55,6 @@ class ReviewFilter:
 def item_of(row: Row[Any]) -> ReviewItem:
     """An item from its row."""
     tier = Tier(row.tier)
-    outcome = None if row.outcome is None else ReviewOutcome.model_validate(row.outcome)
     return ReviewItem(
         id=row.id,
         tenant=row.tenant,
@@ -76,7 +75,7 @@ def item_of(row: Row[Any]) -> ReviewItem:
         caller=row.caller,
         version=row.version,
         decided=moment_or_none(row.decided),
-        outcome=outcome,
+        outcome=None if row.outcome is None else ReviewOutcome.model_validate(row.outcome),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, and_, or_, select
 
-from assay.schema import Evidence, ReviewAct, ReviewItem, ReviewState, Verdict
+from assay.schema import Evidence, ReviewAct, ReviewItem, ReviewOutcome, ReviewState, Verdict
 from assay.store.db import tables
 from assay.store.db.store import StoredCheck, read_check
 from assay.store.records.row_evidence import why_no_row
@@ -76,12 +76,9 @@ def rows_of(connection: Connection, item: ReviewItem) -> Iterator[LabelledRow]:
     if outcome.act is ReviewAct.APPROVE:
         yield row("", {"answer": output, "label": "supported"})
     else:
-        wrong: dict[str, Any] = {"answer": output, "label": "not_supported"}
-        if outcome.act is ReviewAct.EDIT and outcome.output is not None:
-            wrong["spans"] = changed_spans(output, outcome.output)
-            if outcome.output.strip():
-                yield row(".edited", {"answer": outcome.output, "label": "supported"})
-        yield row("", wrong)
+        if outcome.act is ReviewAct.EDIT and (outcome.output or "").strip():
+            yield row(".edited", {"answer": outcome.output, "label": "supported"})
+        yield row("", _not_supported(output, outcome))
     for place, verdict in sorted(outcome.claims.items()):
         if verdict in LABELS and place < len(check.report.claims):
             yield row(f".{place}", {"claim": check.report.claims[place].text, "label": LABELS[verdict]})
@@ -125,6 +122,14 @@ def _words(text: str) -> list[tuple[str, int]]:
         if not char.isspace():
             tokens.append((char, place))
     return tokens if start < 0 else [*tokens, (text[start:], start)]
+
+
+def _not_supported(output: str, outcome: ReviewOutcome) -> LabelledRow:
+    """The content of a row for an output that was not approved, with the spans that an edit changed."""
+    content: LabelledRow = {"answer": output, "label": "not_supported"}
+    if outcome.act is ReviewAct.EDIT and outcome.output is not None:
+        content["spans"] = changed_spans(output, outcome.output)
+    return content
 
 
 def labelled_row(

@@ -86,12 +86,9 @@ def user_scores(connection: Connection, tenant: str, most: int = 50_000) -> list
     for row in reversed(rows):
         verdicts.setdefault(row.run, {})[row.author] = row.verdict
         scores[row.run] = float(row.score)
-    judged: list[tuple[float, float]] = []
-    for run, by_author in verdicts.items():
-        right = sum(verdict == "right" for verdict in by_author.values())
-        if 2 * right != len(by_author):
-            judged.append((scores[run], float(2 * right > len(by_author))))
-    return judged
+    # How many more authors call the output right than not.
+    margins = {run: sum(1 if said == "right" else -1 for said in of.values()) for run, of in verdicts.items()}
+    return [(scores[run], float(margin > 0)) for run, margin in margins.items() if margin]
 
 
 def _votes(connection: Connection, tenant: str) -> Iterator[tuple[str, Votes]]:

@@ -235,11 +235,7 @@ def _share_results(
             part = _base(a) * _base(share)
             percentage = f"{format_number(share.low * 100 if share.low is not None else share.value)}%"
             if is_close(stated, part):
-                yield (
-                    "a share",
-                    f"{percentage} of {_written(a)} = {_written(stated)}",
-                    bool(cues & _SHARE),
-                )
+                yield "a share", f"{percentage} of {_written(a)} = {_written(stated)}", bool(cues & _SHARE)
             for sign, value in (("+", _base(a) + part), ("−", _base(a) - part)):
                 if is_close(stated, value):
                     yield (

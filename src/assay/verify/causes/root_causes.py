@@ -222,9 +222,8 @@ def _weigh(
         for observation, (presence, effect), share in zip(best.values(), pairs, shares(pairs), strict=True)
     ]
     order = list(Cause)
-    return tuple(
-        sorted(estimates, key=lambda observation: (-observation.share, order.index(observation.cause)))
-    ), noisy_or(pairs)
+    estimates.sort(key=lambda estimate: (-estimate.share, order.index(estimate.cause)))
+    return tuple(estimates), noisy_or(pairs)
 
 
 def _observe_structure(issue: Issue, context: _Context) -> Iterator[_Observation]:

@@ -110,13 +110,10 @@ def _claims_of(context: _Context, path: Path, place: Place, sentence: Span) -> I
     if _is_excluded(context, value, path, part_schema):
         yield _uncheckable(_key_words(path) or "value", span, sentence, path)
         return
-    if isinstance(value, str) and _is_prose(value):
-        inner = [claim for claim in context.extractor.extract(value) if claim.text.strip()]
-        if inner:
-            literal = context.parsed.text[place.start - context.parsed.start + 1 :].startswith(value)
-            for claim in inner:
-                yield _claim_within(claim, span, sentence, path, place.start + 1 if literal else None)
-            return
+    inner = _prose_claims(context, value, path, span, sentence)
+    if inner:
+        yield from inner
+        return
     document = context.parsed.value
     text = value_sentence(path, value, part_schema, _owner(document, path), _currency(document, path))
     yield ExtractedClaim(
@@ -173,6 +170,18 @@ def _is_prose(value: str) -> bool:
     return len(value) > LONGEST_VALUE or ended or (len(words) >= 5 and bool(_VERB.search(value)))
 
 
+def _prose_claims(context: _Context, value: Any, path: Path, span: Span, sentence: Span) -> list[ExtractedClaim]:
+    """The claims in a value that is prose; none where it is not, or claims nothing."""
+    if not isinstance(value, str) or not _is_prose(value):
+        return []
+    literal = context.parsed.text[span.start - context.parsed.start + 1 :].startswith(value)
+    return [
+        _claim_within(claim, span, sentence, path, span.start + 1 if literal else None)
+        for claim in context.extractor.extract(value)
+        if claim.text.strip()
+    ]
+
+
 def value_sentence(
     path: Path, value: Any, part_schema: Any = None, owner: str | None = None, currency: str | None = None
 ) -> str:
@@ -181,7 +190,7 @@ def value_sentence(
     Args:
         path: its path.
         value: the value.
-        about: its part of the schema.
+        part_schema: its part of the schema.
         owner: the name of the object that contains it.
         currency: the currency of sums in that object.
 

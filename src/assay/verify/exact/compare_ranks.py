@@ -46,12 +46,10 @@ def compare_ranks(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
     if row is None:
         return
     sentence, first_value, second_value = row
-    values = _value(first_value), _value(second_value)
-    right = values[0] > values[1] if match["more"] else values[0] < values[1]
-    if right:
+    higher, lower = (first_value, second_value) if match["more"] else (second_value, first_value)
+    if _value(higher) > _value(lower):
         return
-    start = match.start("more") if match["more"] else match.start("less")
-    end = match.end("more") if match["more"] else match.end("less")
+    start, end = match.span("more" if match["more"] else "less")
     low, high = sorted((first_value, second_value), key=lambda q: q.start)
     text = index.passages[index.sentences[sentence].passage].text
     first_text, second_text = text[first_value.start : first_value.end], text[second_value.start : second_value.end]

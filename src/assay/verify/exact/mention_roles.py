@@ -31,6 +31,12 @@ _NEGATED_WITHIN = 8
 """The most words between a negation and a limit that it reverses: "nobody may book more than three"."""
 
 
+def _adjunct_end(text: str, start: int) -> int | None:
+    """Where an adjunct ends: at the first mark from `start` on that is not within a number or word."""
+    marks = _ADJUNCT_END.finditer(text, start)
+    return next((m.start() for m in marks if m.end() == len(text) or text[m.end()].isspace()), None)
+
+
 def describes_case(claim: Claim, start: int, end: int) -> bool:
     """Whether a mention describes the case to which the claim applies, rather than what the claim states of it."""
     words = claim.words
@@ -45,14 +51,8 @@ def describes_case(claim: Claim, start: int, end: int) -> bool:
         return False
     lead = lexemes[first].fold
     if lead in _ADJUNCT_WORDS:
-        adjunct_end = _ADJUNCT_END.search(claim.text, words.ends[first])
-        while (
-            adjunct_end is not None
-            and adjunct_end.end() < len(claim.text)
-            and not claim.text[adjunct_end.end()].isspace()
-        ):
-            adjunct_end = _ADJUNCT_END.search(claim.text, adjunct_end.end())
-        return adjunct_end is not None and end <= adjunct_end.start()
+        adjunct_end = _adjunct_end(claim.text, words.ends[first])
+        return adjunct_end is not None and end <= adjunct_end
     before = lexemes[first:mention_index]
     return (
         lead in _ANY_CASE_WORDS and mention_index - first <= _LONGEST_CASE and not any(w.fold in _VERBS for w in before)

@@ -122,18 +122,7 @@ def _markdown_lists(text: str) -> Iterator[LogicFinding]:
     lines = _lines(text)
     next_line = 0
     for number, line in enumerate(lines):
-        if (
-            number < next_line
-            or not line.words.rstrip(" *_").endswith(":")
-            or line.words.lstrip().startswith(("#", "|", ">"))
-        ):
-            continue
-        intro = _INTRO.fullmatch(line.words.rstrip())
-        if intro is None or (line.item is not None and line.indent > 0) or not may_announce(line.words):
-            continue
-        words = intro.group("words")
-        cut = max((m.end() for m in _LAST_SENTENCE.finditer(words)), default=0)
-        announcement = find_announcement(words[cut:], line.start + intro.start("words") + cut)
+        announcement = None if number < next_line else _announcement(line)
         if announcement is None:
             continue
         items, next_line = _items(lines, number + 1, line)
@@ -145,6 +134,18 @@ def _markdown_lists(text: str) -> Iterator[LogicFinding]:
             last = lines[items[-1]]
             place = Span(start=lines[items[0]].start, end=last.start + len(last.words.rstrip()))
             yield _finding(text, announcement, len(items), place)
+
+
+def _announcement(line: _Line) -> Announcement | None:
+    """The number of things that a line announces for the list below it."""
+    if not line.words.rstrip(" *_").endswith(":") or line.words.lstrip().startswith(("#", "|", ">")):
+        return None
+    intro = _INTRO.fullmatch(line.words.rstrip())
+    if intro is None or (line.item is not None and line.indent > 0) or not may_announce(line.words):
+        return None
+    words = intro.group("words")
+    cut = max((m.end() for m in _LAST_SENTENCE.finditer(words)), default=0)
+    return find_announcement(words[cut:], line.start + intro.start("words") + cut)
 
 
 def _items(lines: Sequence[_Line], index: int, intro: _Line) -> tuple[list[int] | None, int]:

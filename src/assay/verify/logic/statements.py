@@ -167,15 +167,21 @@ def _subject_stems(clause: str) -> Stems:
     return stems_of(clause[: tokens[verb].start]) if verb > 0 and subject_of(tokens, verb) else frozenset()
 
 
+def _condition_and_result(stripped: str) -> tuple[str, str] | None:
+    """The two sides of a conditional sentence, whichever comes first; none where it is not one."""
+    first = _IF_FIRST.match(stripped)
+    if first is not None:
+        condition, result = (next(filter(None, first.group(f, f"{f}2", f"{f}3"))) for f in "pq")
+        return condition, result
+    last = _IF_LAST.match(stripped)
+    return None if last is None else (last.group("p"), last.group("q"))
+
+
 def _read_conditional(stripped: str) -> Rule | None:
-    match = _IF_FIRST.match(stripped)
-    if match is not None:
-        condition, result = (next(filter(None, match.group(f, f"{f}2", f"{f}3"))) for f in "pq")
-    else:
-        match = _IF_LAST.match(stripped)
-        if match is None:
-            return None
-        condition, result = match.group("p"), match.group("q")
+    sides = _condition_and_result(stripped)
+    if sides is None:
+        return None
+    condition, result = sides
     both = _BOTH_WAYS.search(stripped) is not None
     if not both and (_QUALIFIER.search(stripped) is not None or re.search(r"\band\b", condition)):
         return None

@@ -223,6 +223,22 @@ def _with_description(schema: Any, description: object) -> Any:
     return schema if described or not isinstance(description, str) else {**schema, "description": description}
 
 
+def _signature_schema(function: Callable[..., Any], tool_name: str) -> dict[str, Any]:
+    """The JSON Schema of the arguments of a function.
+
+    Raises:
+        InputError: the signature cannot be expressed as named arguments of JSON types.
+    """
+    target: Any = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
+    try:
+        schema = TypeAdapter(target).json_schema()
+    except (PydanticUserError, PydanticInvalidForJsonSchema, NameError, TypeError, ValueError) as error:
+        raise InputError(f"the signature of {tool_name} cannot be written as a JSON Schema: {error}") from None
+    if schema.get("type") != "object":
+        raise InputError(f"a tool is called by the names of its arguments, got {tool_name} with positional parameters")
+    return schema
+
+
 def tool_from_function(function: Callable[..., Any], *, name: str | None = None) -> ToolDeclaration:
     """The declaration of a Python function: the annotations and defaults of its signature as a JSON Schema.
 
@@ -238,13 +254,7 @@ def tool_from_function(function: Callable[..., Any], *, name: str | None = None)
     ['room']
     """
     tool_name = str(name or getattr(function, "__name__", type(function).__name__))
-    target: Any = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
-    try:
-        schema = TypeAdapter(target).json_schema()
-    except (PydanticUserError, PydanticInvalidForJsonSchema, NameError, TypeError, ValueError) as error:
-        raise InputError(f"the signature of {tool_name} cannot be written as a JSON Schema: {error}") from None
-    if schema.get("type") != "object":
-        raise InputError(f"a tool is called by the names of its arguments, got {tool_name} with positional parameters")
+    schema = _signature_schema(function, tool_name)
     for parameter in schema.get("properties", {}).values():
         parameter.pop("title", None)
     return ToolDeclaration(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.guard.check.citations import Attachments, attach, citation_issue, end_citations
@@ -17,7 +17,7 @@ from assay.guard.check.report.root_causes import with_causes
 from assay.guard.check.report.unanswered_parts import with_silence_notice
 from assay.guard.check.verdicts import Judged, unjudged
 from assay.guard.conflicts.superseded_sources import out_of_use_notes
-from assay.guard.request import day_of, structure_of
+from assay.guard.request import CheckRequest, day_of, structure_of
 from assay.policy import Policy, decide, escalation_of, labels_for
 from assay.schema import (
     Category,
@@ -258,6 +258,16 @@ def _retrieval(draft: Draft, judged: Sequence[Judged], conflicts: tuple[Conflict
     )
 
 
+def _optional_parts(request: CheckRequest) -> Iterator[str]:
+    """What a run depends on only if its request states it."""
+    if request.structure is not None:
+        yield repr(structure_of(request))
+    if request.as_of is not None:
+        yield f"as of {day_of(request)}"
+    if request.entropy is not None:
+        yield f"entropy {float(request.entropy)!r}"
+
+
 def _run_id(draft: Draft, policy: Policy, verifier: Identity) -> str:
     """A name for the run, derived from everything that the report depends on."""
     state = hashlib.sha256()
@@ -278,10 +288,7 @@ def _run_id(draft: Draft, policy: Policy, verifier: Identity) -> str:
         draft.evidence.characters,
         [item.evidence_id for item in draft.citing.resolved],
     )
-    structure = [] if request.structure is None else [repr(structure_of(request))]
-    extra = [*structure, *([] if request.as_of is None else [f"as of {day_of(request)}"])]
-    extra += [] if request.entropy is None else [f"entropy {float(request.entropy)!r}"]
-    for part in (*parts, *extra, *(item.model_dump_json() for item in draft.evidence.evidence)):
+    for part in (*parts, *_optional_parts(request), *(item.model_dump_json() for item in draft.evidence.evidence)):
         piece = repr(part).encode()
         state.update(len(piece).to_bytes(8, "big") + piece)
     return f"run_{state.hexdigest()[:32]}"

@@ -76,20 +76,22 @@ def _accuracy(accurate: Sequence[bool] | None) -> Metric:
     return formulas.factual_accuracy_rate(accurate)
 
 
+def _weight(claim: ClaimReport, policy: Policy, stakes: Stakes) -> float:
+    """The weight of a claim in weighted faithfulness, in [0, 1]."""
+    return claim_weight(
+        policy,
+        kind=claim.kind,
+        critical_reasons=claim.critical_reasons,
+        stakes=stakes,
+        hedge=claim.hedge,
+        has_specifics=claim.critical,
+    )
+
+
 def _over_claims(checked: Sequence[ClaimReport], policy: Policy, stakes: Stakes) -> dict[str, Metric]:
     """The metrics named in `OVER_CLAIMS`, over the claims that have a score."""
     scores = [claim.score for claim in checked if claim.score is not None]
-    weights = [
-        claim_weight(
-            policy,
-            kind=c.kind,
-            critical_reasons=c.critical_reasons,
-            stakes=stakes,
-            hedge=c.hedge,
-            has_specifics=c.critical,
-        )
-        for c in checked
-    ]
+    weights = [_weight(claim, policy, stakes) for claim in checked]
     supported = [claim.verdict is Verdict.SUPPORTED for claim in checked]
     # A claim that one source supports and another contradicts is not grounded: contradiction comes before support.
     grounded = [0.0 if c.verdict is Verdict.CONTRADICTED else c.score for c in checked if c.score is not None]

@@ -44,6 +44,13 @@ from assay.store.db import Store
 
 _TONES: Final = {Urgency.INFO: "quiet", Urgency.WARNING: "doubt", Urgency.CRITICAL: "bad"}
 _STATES: Final = {AlertState.OPEN: "bad", AlertState.ACKNOWLEDGED: "accent", AlertState.CLOSED: "quiet"}
+_COLUMNS: Final = (
+    Column("What", "main"),
+    Column("Urgency"),
+    Column("State"),
+    Column("Since", "num less"),
+    Column("Last seen", "num less"),
+)
 _HOURS: Final = {"1": "1 hour", "8": "8 hours", "24": "a day", "168": "a week", "0": "no longer"}
 """How long notifications can be silenced, by hours."""
 
@@ -57,13 +64,6 @@ def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime, more: Chi
         now: the moment that times are relative to.
         more: a link next to the title.
     """
-    columns = (
-        Column("What", "main"),
-        Column("Urgency"),
-        Column("State"),
-        Column("Since", "num less"),
-        Column("Last seen", "num less"),
-    )
     rows: list[list[Child]] = [
         [
             tag("a", foreign(shorten(alert.summary, 160)), href=f"/console/monitor/alerts/{alert.id}"),
@@ -74,7 +74,7 @@ def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime, more: Chi
         ]
         for alert in alerts
     ]
-    return panel(title, table(title, columns, rows, empty=("No alert", "No alert condition holds.")), actions=more)
+    return panel(title, table(title, _COLUMNS, rows, empty=("No alert", "No alert condition holds.")), actions=more)
 
 
 def _state(alert: AlertItem) -> Markup:

@@ -74,15 +74,7 @@ def _route(document: Mapping[str, Any], method: str, path: str, operation: Mappi
     head = group(
         badge(method.upper(), _METHODS[method]), " ", tag("code", path), " ", tag("span", _first_sentence(summary))
     )
-    parameters: list[list[Child]] = [
-        [
-            tag("code", str(one.get("name", ""))),
-            str(one.get("in", "")),
-            _type(document, one.get("schema", {})),
-            str(one.get("description") or ("required" if one.get("required") else "")),
-        ]
-        for one in operation.get("parameters", ())
-    ]
+    parameters = _parameters(document, operation)
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
     responses = (
         tag("li", tag("code", str(status)), " ", str(response.get("description", "")))
@@ -95,6 +87,18 @@ def _route(document: Mapping[str, Any], method: str, path: str, operation: Mappi
         _fields(f"The body of {method.upper()} {path}, as JSON", _members(document, body)) if body else None,
         tag("ul", responses, class_="plainlist"),
     )
+
+
+def _parameters(document: Mapping[str, Any], operation: Mapping[str, Any]) -> list[list[Child]]:
+    return [
+        [
+            tag("code", str(one.get("name", ""))),
+            str(one.get("in", "")),
+            _type(document, one.get("schema", {})),
+            str(one.get("description") or ("required" if one.get("required") else "")),
+        ]
+        for one in operation.get("parameters", ())
+    ]
 
 
 def _first_sentence(text: str) -> str:

@@ -308,18 +308,12 @@ class _Pages:
         if proof is None:
             return note("doubt", "It is not proved yet: ", why or "")
         stated = read_checkpoint(proof.checkpoint)
-        if why is None:
-            label = badge("proof holds", "good", "✓")
-        elif why == _NO_KEYS:
-            label = badge("not verified", "doubt", "!")
-        else:
-            label = badge("proof does not hold", "bad", "✗")
         return panel(
             "Proof that it is in the log",
             None if why is None else note("doubt" if why == _NO_KEYS else "bad", why),
             facts(
                 (
-                    ("Holds", label),
+                    ("Holds", _proof_badge(why)),
                     ("Signed at", f"{stated.size:,} entries"),
                     ("Hashes to the root", str(len(proof.hashes))),
                 )
@@ -370,6 +364,15 @@ _UNSIGNED: Final = (
 )
 _NO_KEYS: Final = "this server has no keys to verify the checkpoint with"
 _ABOUT: Final = "Every decision, receipt, review and erasure, in a tree of hashes that only grows."
+
+
+def _proof_badge(why: str | None) -> Markup:
+    """Whether a proof holds; `why` is the reason why that is not known or it does not."""
+    if why is None:
+        return badge("proof holds", "good", "✓")
+    if why == _NO_KEYS:
+        return badge("not verified", "doubt", "!")
+    return badge("proof does not hold", "bad", "✗")
 
 
 def _without_head(request: Request, connection: Any, tenant: str) -> Response:

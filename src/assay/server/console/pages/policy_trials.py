@@ -1,6 +1,6 @@
 """Trials of other thresholds for a policy: the form, and what the latest decisions would have been."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -102,14 +102,7 @@ def _controls(request: Request, version: PolicyVersion, policy: Policy) -> Marku
     sliders = {**SLIDERS, **(RATES if policy.aggregation == "unsupported_rate" else {})}
     ranges = (_slider(request, name, words, _setting(settings, name)) for name, words in sliders.items())
     switches = (
-        field(
-            words,
-            select(
-                _field(name),
-                ((one, one.replace("_", " ")) for one in options),
-                request.query_params.get(_field(name), str(settings[name])),
-            ),
-        )
+        field(words, _switch(request, name, options, str(settings[name])))
         for name, (words, options) in SWITCHES.items()
     )
     path = f"/console/policies/{version.digest}/what-if"
@@ -123,6 +116,11 @@ def _controls(request: Request, version: PolicyVersion, policy: Policy) -> Marku
         class_="controls",
         data_what_if=True,
     )
+
+
+def _switch(request: Request, name: str, options: Sequence[str], present: str) -> Markup:
+    choices = ((one, one.replace("_", " ")) for one in options)
+    return select(_field(name), choices, request.query_params.get(_field(name), present))
 
 
 def _slider(request: Request, name: str, words: str, present: float) -> Markup:

@@ -1,6 +1,6 @@
 """Actions on several runs at once (save to a dataset, give feedback, export as CSV), and saved views of the list."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -19,7 +19,7 @@ from assay.server.console.pages.runs import LIST, filters_of, owner_of_views
 from assay.server.http.spreadsheets import Cell, csv_text
 from assay.server.services import Services
 from assay.store.datasets import add_rows, drop_view, make_dataset, save_view
-from assay.store.insights import describe, read_figures
+from assay.store.insights import Figures, describe, read_figures
 from assay.store.records import ReportRow, give_feedback, has_run, read_listed, read_page
 
 MOST_EXPORTED: Final = 10_000
@@ -149,29 +149,29 @@ def csv_rows(connection: Connection, tenant: str, rows: Sequence[ReportRow], bas
     """Runs as rows of `CSV_COLUMNS`."""
     ids = [row.id for row in rows]
     about, figures = describe(connection, tenant, ids), read_figures(connection, tenant, ids)
-    return [
-        (
-            row.id,
-            row.created.isoformat(timespec="seconds"),
-            row.kind,
-            row.action,
-            row.route,
-            row.score,
-            row.policy_name or row.policy,
-            row.caller,
-            row.question,
-            known.preview,
-            row.claims,
-            *(counts.get(verdict, 0) for verdict in _VERDICTS),
-            None if known.duration_ms is None else round(known.duration_ms, 1),
-            known.tokens,
-            known.cost,
-            None if known.cost is None else known.currency,
-            f"{base.rstrip('/')}/console/runs/{row.id}",
-        )
-        for row in rows
-        for known, counts in [(figures[row.id], about[row.id].verdicts)]
-    ]
+    return [_csv_row(row, figures[row.id], about[row.id].verdicts, base) for row in rows]
+
+
+def _csv_row(row: ReportRow, known: Figures, counts: Mapping[str, int], base: str) -> Sequence[Cell]:
+    return (
+        row.id,
+        row.created.isoformat(timespec="seconds"),
+        row.kind,
+        row.action,
+        row.route,
+        row.score,
+        row.policy_name or row.policy,
+        row.caller,
+        row.question,
+        known.preview,
+        row.claims,
+        *(counts.get(verdict, 0) for verdict in _VERDICTS),
+        None if known.duration_ms is None else round(known.duration_ms, 1),
+        known.tokens,
+        known.cost,
+        None if known.cost is None else known.currency,
+        f"{base.rstrip('/')}/console/runs/{row.id}",
+    )
 
 
 def csv_file(text: str, name: str) -> Response:

@@ -70,13 +70,7 @@ def _page(request: Request, store: Store, tenant: str) -> Response:
         body.append(_empty(period))
         return render(request, "Evidence gaps", *body, current="gaps", about=_ABOUT, actions=_periods(period))
     body.append(_figures(gaps))
-    rows = tag(
-        "ol",
-        (_gap(gap, store, first=at == 0) for at, gap in enumerate(gaps.gaps)),
-        class_="gap-list",
-        start=page * PAGE_SIZE + 1,
-    )
-    body.append(panel("Asked most often", rows))
+    body.append(_gap_list(gaps.gaps, store, start=page * PAGE_SIZE + 1))
     more = gaps.total > (page + 1) * PAGE_SIZE
     pages = pager(
         address("/console/gaps", days=period, page=page + 1) if more else None,
@@ -111,6 +105,12 @@ def _figures(gaps: Gaps) -> Markup:
         stat("Asked most often", f"{most:,} times" if most != 1 else "once"),
         stat("Share of the largest", share(most, gaps.questions)),
     )
+
+
+def _gap_list(gaps: Sequence[Gap], store: Store, *, start: int) -> Markup:
+    """The gaps of one page, numbered from `start` on."""
+    items = (_gap(gap, store, first=at == 0) for at, gap in enumerate(gaps))
+    return panel("Asked most often", tag("ol", items, class_="gap-list", start=start))
 
 
 def _gap(gap: Gap, store: Store, *, first: bool) -> Markup:

@@ -71,18 +71,11 @@ def make_proposal_pages(services: Services) -> APIRouter:
         with store.reading(caller.tenant) as connection:
             rows = list_proposals(connection, caller.tenant, [state], before=before, limit=PAGE_SIZE + 1)
             counts, ids = count_proposals(connection, caller.tenant), approved_ids(connection, caller.tenant)
-        shown = tabs(
-            "State",
-            (
-                (f"{title_words(one)} ({counts.get(one, 0):,})", address(PROPOSALS, state=one), one == state)
-                for one in _TONES
-            ),
-        )
         following = address(PROPOSALS, state=state, before=rows[PAGE_SIZE - 1].id) if len(rows) > PAGE_SIZE else None
         return render(
             request,
             "Proposals",
-            shown,
+            _state_tabs(state, counts),
             _list(rows[:PAGE_SIZE], state, now),
             pager(following, address(PROPOSALS, state=state) if before else None),
             _suite(ids),
@@ -159,6 +152,14 @@ def _changes(fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 # The list
+
+
+def _state_tabs(state: str, counts: Mapping[str, int]) -> Markup:
+    """The states of proposals with their numbers, one of them chosen."""
+    entries = (
+        (f"{title_words(one)} ({counts.get(one, 0):,})", address(PROPOSALS, state=one), one == state) for one in _TONES
+    )
+    return tabs("State", entries)
 
 
 def _list(rows: list[ProposedCase], state: str, now: datetime) -> Markup:

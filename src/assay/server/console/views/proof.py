@@ -8,7 +8,7 @@ from assay.errors import AssayError, AuditError
 from assay.reporting import Child, Markup, foreign, tag
 from assay.server.console.parts import Column, badge, facts, note, panel, table
 from assay.server.services import Services
-from assay.store.audit import last_checkpoint, prove_entry, read_checkpoint
+from assay.store.audit import EntryProof, last_checkpoint, prove_entry, read_checkpoint
 from assay.store.db import StoredCheck
 from assay.store.insights import History, LogEntry
 
@@ -56,13 +56,7 @@ def _state(services: Services, connection: Connection, tenant: str, index: int, 
     if index >= signed_size:
         return note("quiet", "Recorded; the next checkpoint will prove it.")
     proof = prove_entry(connection, tenant, index)
-    label, signature = badge("not proved", "doubt", "!"), "the server has no keys to verify the signature with"
-    if services.keys is not None:
-        try:
-            proof.verify(services.keys.ring())
-            label, signature = badge("proved", "good", "✓"), "signature verified"
-        except AssayError as error:
-            label, signature = badge("not proved", "bad", "✗"), str(error)
+    label, signature = _verified(services, proof)
     return [
         tag("p", label, " ", "in the log that the checkpoint states", "; ", foreign(signature), class_="proved"),
         facts(
@@ -73,6 +67,17 @@ def _state(services: Services, connection: Connection, tenant: str, index: int, 
             )
         ),
     ]
+
+
+def _verified(services: Services, proof: EntryProof) -> tuple[Markup, str]:
+    """Whether the server's keys have verified a proof, and what is known of its signature."""
+    if services.keys is None:
+        return badge("not proved", "doubt", "!"), "the server has no keys to verify the signature with"
+    try:
+        proof.verify(services.keys.ring())
+    except AssayError as error:
+        return badge("not proved", "bad", "✗"), str(error)
+    return badge("proved", "good", "✓"), "signature verified"
 
 
 def _what(entry: LogEntry) -> Child:

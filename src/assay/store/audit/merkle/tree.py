@@ -168,8 +168,7 @@ def consistency_proof(old: int, size: int, node_at: NodeAt) -> list[bytes]:
             begin, whole = middle, False
     if not whole:
         path.append(_range_root(begin, end, node_at))
-    path.reverse()
-    return path
+    return path[::-1]
 
 
 def root_from_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes:

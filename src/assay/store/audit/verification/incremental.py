@@ -12,7 +12,7 @@ write the state can hide any change. Keep it where checkpoints are kept, outside
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
@@ -59,6 +59,17 @@ class VerificationState:
         return json.dumps(asdict(self), separators=(",", ":")) + "\n"
 
 
+def _state_from(value: Mapping[str, Any]) -> VerificationState:
+    return VerificationState(
+        origin=str(value["origin"]),
+        size=_whole(value["size"]),
+        root=str(value["root"]),
+        entries=tuple(map(str, value["entries"])),
+        runs=tuple((str(last), str(digest)) for last, digest in value["runs"]),
+        derived=Derived.from_json(value["derived"]),
+    )
+
+
 def read_verification_state(text: str) -> VerificationState:
     """Parse a state.
 
@@ -71,14 +82,7 @@ def read_verification_state(text: str) -> VerificationState:
         value = json.loads(text)
         if not isinstance(value, dict) or value.get("form") != FORM:
             raise AuditError(f"expected a state of the form {FORM}, got another value; verify in full to make one")
-        state = VerificationState(
-            origin=str(value["origin"]),
-            size=_whole(value["size"]),
-            root=str(value["root"]),
-            entries=tuple(map(str, value["entries"])),
-            runs=tuple((str(last), str(digest)) for last, digest in value["runs"]),
-            derived=Derived.from_json(value["derived"]),
-        )
+        state = _state_from(value)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise AuditError("expected the state of an earlier verification, but it cannot be read") from error
     ends = [last for last, _ in state.runs]

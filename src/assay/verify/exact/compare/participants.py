@@ -44,16 +44,20 @@ def compare_roles(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
             between = lexemes[first + 1 : second]
             if not _is_directed(between) or _is_passive(lexemes) != _is_passive(theirs):
                 continue
-            here = index.sentences[candidate.sentence]
-            span = index.span(candidate.sentence, here.start, here.end, "contradicts", _SURE)
-            words = claim.words
-            a, b = (words.starts[first], words.ends[first]), (words.starts[second], words.ends[second])
-            message = (
-                f"The claim has {claim.text[slice(*a)]!r} and {claim.text[slice(*b)]!r} in each other's place; "
-                f"the evidence says {span.text[:120]!r}."
-            )
-            yield ExactFinding("name.swapped", message, a[0], b[1], span, "contradicts", _SURE, (a, b))
+            yield _finding(claim, index, candidate.sentence, first, second)
             return
+
+
+def _finding(claim: Claim, index: ExactIndex, sentence: int, first: int, second: int) -> ExactFinding:
+    here = index.sentences[sentence]
+    span = index.span(sentence, here.start, here.end, "contradicts", _SURE)
+    words = claim.words
+    a, b = (words.starts[first], words.ends[first]), (words.starts[second], words.ends[second])
+    message = (
+        f"The claim has {claim.text[slice(*a)]!r} and {claim.text[slice(*b)]!r} in each other's place; "
+        f"the evidence says {span.text[:120]!r}."
+    )
+    return ExactFinding("name.swapped", message, a[0], b[1], span, "contradicts", _SURE, (a, b))
 
 
 def _clauses(index: ExactIndex, sentence: int) -> Iterator[Sequence[Lexeme]]:

@@ -27,8 +27,7 @@ def judge_absence(statement: Statement, records: Records) -> Outcome | None:
     """The outcome by empty fields; none where the statement says anything else or several fields are meant."""
     if len(statement) > _LONGEST or statement.quantities or statement.dates:
         return None
-    folds = [word.fold for word in statement.lexemes]
-    denying = [at for at, fold in enumerate(folds) if fold in _DENYING]
+    denying = [at for at, word in enumerate(statement.lexemes) if word.fold in _DENYING]
     if len(denying) > 1:
         return None
     found = [

@@ -209,11 +209,13 @@ def _has_value(text: str, cell: Cell, record: Record, records: Records, values: 
     ]
     if compared:
         return None if None in compared else all(compared)
-    theirs = set(cell.words)
-    words = set(ours.split())
-    if not words or not theirs or words & theirs or max(len(words), len(theirs)) > _SHORT or cell.kind != "text":
-        return None
-    return False if kind == "text" else None
+    differs = kind == cell.kind == "text" and _have_no_common_word(set(ours.split()), set(cell.words))
+    return False if differs else None
+
+
+def _have_no_common_word(words: set[str], others: set[str]) -> bool:
+    """Whether two short texts surely say different things."""
+    return bool(words and others) and words.isdisjoint(others) and max(len(words), len(others)) <= _SHORT
 
 
 def _is_nothing(text: str, kind: Kind) -> bool | None:

@@ -334,19 +334,15 @@ class Match:
             number: frozenset(at for at in place if self.folds[at] not in FUNCTION_WORDS) or frozenset(place)
             for number, place in named_fields.items()
         }
+        depths = {number: len([s for s in self.cells[number].stems if s in stems]) for number in named_fields}
         for number, place in named_fields.items():
             mine = content[number]
-            depth = len([s for s in self.cells[number].stems if s in stems])
             rivals = [
                 other
                 for other, theirs in content.items()
                 if other != number
                 and mine <= theirs
-                and (
-                    len(theirs) > len(mine)
-                    or len(named_fields[other]) > len(place)
-                    or len([s for s in self.cells[other].stems if s in stems]) > depth
-                )
+                and (len(theirs) > len(mine) or len(named_fields[other]) > len(place) or depths[other] > depths[number])
             ]
             if not rivals:
                 kept[number] = place
