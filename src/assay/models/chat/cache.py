@@ -66,10 +66,10 @@ class ChatCache:
 
     def get(self, key: bytes) -> Completion | None:
         """The answer that was kept under a key, marked as such; none where there is none or it is too old."""
-        if not self._path.exists():
-            return None
         now = self._clock()
         try:
+            if not self._path.exists():
+                return None
             with closing(self._open()) as database:
                 found = database.execute(
                     "SELECT body FROM answers WHERE key = ? AND made > ? AND made <= ?", (key, now - self._keep_s, now)

@@ -117,6 +117,11 @@ def connection_error(where: str, error: Exception) -> ChatError:
     )
 
 
+def unsendable_error(where: str, error: UnicodeEncodeError) -> ChatError:
+    """The error for a request that cannot be encoded: half of a surrogate pair in a text, a key that is not ASCII."""
+    return ChatError(f"{where}: the request holds a character that cannot be sent ({error.reason})")
+
+
 def refused_parameter(body: object, optional: Collection[str]) -> str | None:
     """The optional setting that an endpoint says it does not take, if it says so."""
     error = body.get("error", body) if isinstance(body, Mapping) else None

@@ -17,6 +17,7 @@ from assay.models.chat.providers.clients import (
     refused_parameter,
     settings_digest,
     status_error,
+    unsendable_error,
 )
 from assay.models.chat.providers.responses import body_of, read_chat_completion
 
@@ -102,6 +103,8 @@ class OpenAIChat(SdkChat):
                 raw = self._clients.sync.chat.completions.with_raw_response.create(**body)
             except OpenAIError as error:
                 self._learn(error, body, calls)
+            except UnicodeEncodeError as error:
+                raise unsendable_error(self._where, error) from error
             else:
                 return self._read(raw.http_response.content, request, calls)
         raise ChatError(f"{self._where}: the endpoint refuses one setting after the other", calls=MOST_DROPPED + 1)
@@ -116,6 +119,8 @@ class OpenAIChat(SdkChat):
                 raw = await self._clients.here.chat.completions.with_raw_response.create(**body)
             except OpenAIError as error:
                 self._learn(error, body, calls)
+            except UnicodeEncodeError as error:
+                raise unsendable_error(self._where, error) from error
             else:
                 return self._read(raw.http_response.content, request, calls)
         raise ChatError(f"{self._where}: the endpoint refuses one setting after the other", calls=MOST_DROPPED + 1)
