@@ -105,7 +105,8 @@ def read_labels(config: Mapping[str, object], path: Path, outputs: int | None = 
     if declared == 1:
         if names and names[0] in CONTRADICTION | NEUTRAL | NOT_ENTAILMENT:
             raise ModelError(
-                f"{path}: the only output is called {names[0]}, but a single score has to grow with entailment; {ADVICE}"
+                f"{path}: the only output is called {names[0]}, but a single score has to grow with entailment; "
+                f"{ADVICE}"
             )
         return LabelOrder(size=1)
     if not names or all(name.startswith("label_") for name in names):
