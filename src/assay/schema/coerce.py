@@ -19,6 +19,9 @@ from assay.schema.evidence import Evidence
 BINARY_SHARE: Final = 0.1
 """From this share of control and replacement characters on, a text counts as binary content."""
 
+_MOST_BITS: Final = 1_000
+"""The longest whole number that is written out as a name, in bits: about 300 digits. Python refuses above 4,300."""
+
 _TEXT_FIELDS: Final = ("text", "content", "page_content")
 _ID_FIELDS: Final = ("id", "doc_id", "chunk_id", "source_id", "document_id")
 _SOURCE_FIELDS: Final = ("source", "url")
@@ -119,9 +122,11 @@ def _decode(value: bytes, what: str) -> str:
 
 
 def _refuse_binary(value: str, what: str) -> None:
-    for magic, kind in _MAGIC:
-        if value.startswith(magic):
-            raise InputError(f"{what} looks binary: it starts like {kind}; extract its text first")
+    # A sentence may begin with GIF89a or %PDF-1.7; a file goes on with characters that no sentence has.
+    if _CONTROL.search(value) is not None:
+        for magic, kind in _MAGIC:
+            if value.startswith(magic):
+                raise InputError(f"{what} looks binary: it starts like {kind}; extract its text first")
     nul = value.find("\x00")
     if nul >= 0:
         raise InputError(f"{what} looks binary: NUL at character {nul}; extract its text first, or remove it")
@@ -210,6 +215,8 @@ def _names(item: Mapping[Any, Any]) -> str:
 def _name(value: object, field: str, what: str) -> str:
     """A name: a text that is not blank; whole numbers are written out."""
     if isinstance(value, int) and not isinstance(value, bool):
+        if value.bit_length() > _MOST_BITS:
+            raise InputError(f"the {field} of {what} is a number of more than 300 digits; give it as a text")
         return str(value)
     if not isinstance(value, str):
         raise InputError(f"the {field} of {what} must be a text, got {type(value).__name__}")
@@ -241,7 +248,10 @@ def _day(value: object, field: str, what: str) -> date | None:
 
 
 def _shown(value: object) -> str:
-    shown = ascii(value)
+    try:
+        shown = ascii(value)
+    except ValueError:  # Python does not write out a whole number of more than 4,300 digits
+        return f"a value of type {type(value).__name__} that is too long to show"
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 

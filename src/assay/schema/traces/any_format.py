@@ -47,7 +47,7 @@ def read_run(raw: object, *, format: str | None = None, run_id: str | None = Non
     plain = _plain(raw)
     value = plain.value
     if format is None and isinstance(value, dict) and isinstance(value.get("steps"), list):
-        return _own(value, run_id)
+        return _own(plain, run_id)
     name = _name(value, format)
     reading = _read(value, name)
     steps, faults = _marked(reading.steps, plain.faults + reading.faults)
@@ -118,14 +118,15 @@ def _saying(step: Step) -> str:
     return step.model_dump_json(exclude={"place"}) if step.kind in _REPEATED else ""
 
 
-def _own(value: dict[str, Any], run_id: str | None) -> Run:
+def _own(plain: Plain, run_id: str | None) -> Run:
+    """A run from its own JSON; values in it that had to be altered become faults of the run."""
     try:
-        run = Run.model_validate(value)
+        run = Run.model_validate(plain.value)
     except ValidationError as error:
         first = error.errors()[0]
         place = "/".join(str(part) for part in first["loc"])
         raise InputError(f"it has `steps` like a run of assay, but at {place}: {first['msg']}") from None
-    return run if run_id is None else run.model_copy(update={"run_id": run_id})
+    return run.model_copy(update={"run_id": run_id or run.run_id, "faults": (*run.faults, *plain.faults)})
 
 
 def _marked(steps: list[Step], faults: list[Fault]) -> tuple[list[Step], list[Fault]]:

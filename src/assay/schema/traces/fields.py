@@ -61,13 +61,18 @@ class Fields:
         return self._take(key, bool, "a boolean")
 
     def number(self, key: str) -> float | None:
-        """Takes a number."""
+        """Takes a number; one that no float holds stays in the rest, with a fault."""
         value = self._left.get(key)
         if isinstance(value, bool) or not isinstance(value, int | float | None):
             self.fault("item.unexpected_type", f"expected a number, got {json_kind(value)}", key)
             return None
-        found = self._left.pop(key, None)
-        return None if found is None else float(found)
+        try:
+            number = None if value is None else float(value)
+        except OverflowError:
+            self.fault("item.unexpected_type", "expected a number that a float can hold, got a larger one", key)
+            return None
+        self._left.pop(key, None)
+        return number
 
     def drop(self, key: str, *implied: str) -> None:
         """Takes a text that the normal form says in another way, if it is one of those expected."""

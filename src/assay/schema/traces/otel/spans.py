@@ -161,7 +161,7 @@ def _any_value(value: Any) -> Any:
     match kind, inner:
         case (("stringValue" | "boolValue" | "doubleValue"), _):
             return inner
-        case "intValue", str() if inner.lstrip("-").isdecimal() and len(inner) <= 20:
+        case "intValue", str() if len(inner) <= 20 and inner.removeprefix("-").isdecimal():
             return int(inner)
         case "intValue", int():
             return inner
