@@ -65,7 +65,7 @@ class CheckResult(BaseModel):
     """What the gate decides of an answer, and why."""
 
     action: Literal["emit", "revise", "block", "escalate"]
-    overall_score: float
+    overall_score: float | None = Field(description="the gating score; none where there was nothing to check")
     say: str = Field(description="the answer if it passes, otherwise what may be said in its place")
     reasons: list[str]
     claims: list[ClaimFinding]
