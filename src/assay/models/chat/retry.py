@@ -1,4 +1,4 @@
-"""Asking again after failures that may pass, with pauses that grow and are drawn at random."""
+"""Retries after failures that may be temporary, with pauses that grow and are random."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from assay.models.chat.wrapping import ChatWrapper
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often and how long.
+    """How often to retry and how long to pause.
 
     The pause before retry k (from 0) is drawn evenly from 0 to min(longest, first * 2**k), "full jitter": clients that
-    failed together do not come back together. Where the endpoint asks for a pause, its pause is kept and jitter added.
+    failed together do not come back together. A pause that the endpoint asks for is kept, with jitter added.
     """
 
     most: int = 3

@@ -13,10 +13,10 @@ from assay.models.chat.wrapping import ChatWrapper
 
 
 class Several(ChatWrapper):
-    """A chat model that asks again, at the same time, for the answers that the one behind it left out.
+    """A chat model that asks the one behind it again, in parallel, for the answers that it left out.
 
-    Of the further requests, those that fail are passed over: there are fewer answers then, and what failed is in the
-    count of calls. Where a request has a seed, each answer gets one of its own.
+    Further requests that fail are skipped: there are fewer answers then, and the failed calls are counted. Where a
+    request has a seed, each answer gets one of its own.
     """
 
     def __init__(self, model: ChatModel) -> None:
@@ -56,7 +56,7 @@ class Several(ChatWrapper):
 
 
 def _further(request: ChatRequest, first: Completion) -> list[ChatRequest]:
-    """The requests for the answers that are missing; calls that are left are shared out among them."""
+    """The requests for the missing answers; the calls that are left are divided among them."""
     have = len(first.choices)
     missing = request.n - have
     if request.most_calls is not None:

@@ -1,4 +1,4 @@
-"""Structured answers read: an answer that is cut off, declined or not what was asked for is never half believed."""
+"""Reads structured answers: an answer that is cut off, declined or of another form is an error as a whole."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ LONGEST: Final = 200_000
 def read_structured(choice: Choice, schema: Mapping[str, Any]) -> Any:
     """The value of an answer that satisfies a JSON Schema.
 
-    A single code fence around the whole is taken off: some local models write one whatever they are asked for. Nothing
-    else is repaired.
+    A single code fence around the whole is removed, since some local models always write one. Nothing else is repaired.
 
     Raises:
         AnswerError: the answer is declined, cut off, no JSON, nested too deep, or does not satisfy the schema.

@@ -31,7 +31,7 @@ MOST_DROPPED: Final = 4
 _OPTIONAL: Final[frozenset[str]] = frozenset(
     {"temperature", "seed", "n", "logprobs", "top_logprobs", "response_format", "max_tokens"}
 )
-"""Settings that an answer can be had without: whoever asked checks its form in any case."""
+"""Settings that a request may do without: callers check the form of the answer in any case."""
 
 
 class OpenAIChat(SdkChat):
@@ -169,7 +169,7 @@ class OpenAIChat(SdkChat):
         return replace(made, calls=calls, retries=calls - 1)
 
     def _learn(self, error: OpenAIError, body: Mapping[str, Any], calls: int) -> None:
-        """Note a setting that the endpoint does not take, so that it is asked without.
+        """Remember a setting that the endpoint does not take, so that later requests leave it out.
 
         Raises:
             ChatError: the endpoint failed, or refused for another reason.

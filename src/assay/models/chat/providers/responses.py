@@ -1,4 +1,4 @@
-"""Answers of endpoints as completions. What an endpoint says is not trusted to have the form that it should have."""
+"""Reads answers of endpoints as completions; an endpoint is not trusted to keep to the form of its API."""
 
 from __future__ import annotations
 
