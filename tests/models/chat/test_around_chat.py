@@ -283,6 +283,20 @@ def test_the_first_failure_is_told(ask: Asks) -> None:
         ask(Several(_First(ScriptedChat([busy()]))), asking(n=3))
 
 
+@pytest.mark.parametrize(("spent", "timeouts"), [(3.0, [4.0, 1.0, 1.0]), (4.0, [4.0])])
+def test_further_answers_stay_within_the_time(ask: Asks, spent: float, timeouts: list[float]) -> None:
+    clock = Time()
+
+    def slow(request: ChatRequest) -> str:
+        clock.now += spent if request.timeout == 4.0 else 0.0
+        return "Two."
+
+    chat = ScriptedChat(slow)
+    made = ask(Several(_First(chat), clock=clock), asking(n=3, timeout=4.0))
+    assert [request.timeout for request in chat.requests] == timeouts
+    assert len(made.choices) == len(timeouts)
+
+
 def test_further_answers_stay_within_the_calls(ask: Asks) -> None:
     chat = ScriptedChat(["a"] * 9)
     assert len(ask(Several(_First(chat)), asking(n=5, most_calls=3)).choices) == 3
