@@ -80,6 +80,12 @@ def test_stakes_that_there_are_not_are_refused_before_the_server_starts() -> Non
         mcp_server(guard, stakes="huge")
 
 
+def test_an_answer_without_claims_has_no_score_and_is_no_error() -> None:
+    found = called("check", answer="Hello! How can I help you?", evidence=["Leave is 16 weeks."])
+    assert not found.is_error
+    assert found.structured_content["overall_score"] is None
+
+
 def test_an_answer_without_evidence_is_no_pass() -> None:
     assert called("check", answer=TRUE).structured_content["action"] != "emit"
 

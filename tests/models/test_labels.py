@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.errors import ModelError
 from assay.models.labels import LabelOrder, read_labels
 
 CONFIG = Path("config.json")
@@ -17,6 +18,17 @@ def test_three_labels_are_found_in_any_order_and_case(names: tuple[str, ...]) ->
     assert names[order.entailment] == "Entailment"
     assert order.contradiction is not None
     assert names[order.contradiction] == "contradiction"
+
+
+@pytest.mark.parametrize("name", ["contradiction", "Hallucinated", "not-supported", "neutral"])
+def test_a_single_score_that_grows_with_error_is_not_taken_for_support(name: str) -> None:
+    with pytest.raises(ModelError, match="grow with entailment"):
+        read_labels({"id2label": {"0": name}}, CONFIG, 1)
+
+
+@pytest.mark.parametrize("config", [{}, {"id2label": {"0": "LABEL_0"}}, {"id2label": {"0": "consistent"}}])
+def test_a_single_score_without_a_telling_name_is_entailment(config: dict[str, object]) -> None:
+    assert read_labels(config, CONFIG, 1) == LabelOrder(size=1)
 
 
 def test_a_single_score_of_zero_is_undecided() -> None:

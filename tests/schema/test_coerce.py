@@ -63,6 +63,11 @@ def test_a_few_control_characters_do_not_make_a_text_binary() -> None:
     assert coerce_text(log, "the answer") == log
 
 
+@pytest.mark.parametrize("text", ["GIF89a added transparency in 1989.", "%PDF-1.7 is the first line of the file."])
+def test_a_sentence_about_a_file_format_is_no_file(text: str) -> None:
+    assert coerce_text(text, "the answer") == text
+
+
 def test_something_that_is_no_text_is_refused_by_its_type() -> None:
     with pytest.raises(InputError, match="got int"):
         coerce_text(7, "the answer")  # type: ignore[arg-type]
@@ -183,3 +188,9 @@ def test_blank_evidence_is_kept() -> None:
 @given(st.lists(PRINTABLE, max_size=5))
 def test_evidence_keeps_its_order_and_every_character(texts: list[str]) -> None:
     assert [item.text for item in coerce_evidence(texts)] == texts
+
+
+@pytest.mark.parametrize("field", ["id", "version", "effective_date"])
+def test_a_number_too_long_to_be_written_out_is_refused_and_named(field: str) -> None:
+    with pytest.raises(InputError, match=f"{field} of evidence item 1"):
+        coerce_evidence([{"text": "Leave is 16 weeks.", field: 10**5000}])

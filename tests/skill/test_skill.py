@@ -291,6 +291,42 @@ def test_the_latest_results_count_where_there_are_too_many(tmp_path: Path, monke
     assert read_turn({"transcript_path": str(path)}).contexts == ("middle", "new")
 
 
+def test_one_unreadable_tool_result_does_not_switch_the_check_off(tmp_path: Path) -> None:
+    path = transcript(
+        tmp_path / "t.jsonl",
+        ("user", "How long is the leave?"),
+        ("user", result("cut in the middle of a smiley \ud83d")),
+        ("user", result("\x01\x02\x03\x04")),
+        ("user", result(LEAVE + "\0")),
+        ("assistant", WRONG),
+    )
+    assert read_turn({"transcript_path": str(path)}).contexts == (
+        "cut in the middle of a smiley \ufffd",
+        LEAVE + "\ufffd",
+    )
+    assert hook(path)["decision"] == "block"
+
+
+def test_an_answer_after_binary_results_only_is_not_called_clean(tmp_path: Path) -> None:
+    path = transcript(
+        tmp_path / "t.jsonl", ("user", "How long?"), ("user", result("\x01\x02\x03")), ("assistant", WRONG)
+    )
+    assert "did not check" in hook(path)["systemMessage"]
+
+
+def test_a_transcript_path_that_no_file_can_have_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no path"):
+        read_turn({"transcript_path": str(tmp_path / "\ud800")})
+
+
+@pytest.mark.parametrize("text", ["policy: " + "9" * 5_000, "[" * 5_000, "policy: 2026-99-99"])
+def test_settings_that_yaml_cannot_read_are_a_policy_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    with pytest.raises(PolicyError, match="config"):
+        read_settings(path)
+
+
 def test_it_is_installed_beside_what_is_there(tmp_path: Path) -> None:
     settings = tmp_path / ".claude" / "settings.json"
     settings.parent.mkdir()

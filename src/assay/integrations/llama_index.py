@@ -209,17 +209,17 @@ class CheckedFunctionAgent(FunctionAgent):
         return output.model_copy(update={"response": message, "raw": None})  # the provider's own form has the text too
 
     async def _decided(self, history: Any, tools: Any, calls: Any) -> dict[str, str]:
-        """What is said to each call: nothing where it may be executed."""
-        found = {}
+        """The message to each call, empty where it may be executed; of equal calls all get the first refusal."""
+        messages: dict[str, str] = {}
         checked = {tool.metadata.get_name() for tool in tools if isinstance(tool, CheckedTool)}
         for number, call in enumerate(calls):
             if call.tool_name in checked:
                 run = run_of(self.gate, tools, self.llm, history, calls[: number + 1])
                 earlier = run.model_copy(update={"steps": run.steps[:-1]})
-                found[call_key(call.tool_name, call.tool_kwargs)] = (
-                    await self.gate.adecide(earlier, run.steps[-1])
-                ).message
-        return found
+                decision = await self.gate.adecide(earlier, run.steps[-1])
+                key = call_key(call.tool_name, call.tool_kwargs)
+                messages[key] = messages.get(key) or decision.message
+        return messages
 
     async def _answer(self, history: Any, tools: Any, text: str) -> str:
         async def author(feedback: Feedback) -> str:

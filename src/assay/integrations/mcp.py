@@ -1,7 +1,7 @@
 """An MCP server that offers `check` and `check_run` as tools with structured output; `assay mcp` runs it.
 
-The tools read and change nothing: they say of an answer or of a run what the gate decides, and why. What may be said in
-the place of an answer that does not pass stands in `say`. An input that cannot be read is a tool error with a message
+The tools change nothing: they report what the gate decides on an answer or on a run, and why. `say` is the text that
+may be given in place of an answer that does not pass. An input that cannot be read is a tool error with a message
 for the model; a check that fails in any other way is an error too, never a pass.
 
 The extra `mcp` installs what this needs; tested with mcp 2.3.
@@ -65,7 +65,7 @@ class CheckResult(BaseModel):
     """What the gate decides of an answer, and why."""
 
     action: Literal["emit", "revise", "block", "escalate"]
-    overall_score: float
+    overall_score: float | None = Field(description="the gating score; none where there was nothing to check")
     say: str = Field(description="the answer if it passes, otherwise what may be said in its place")
     reasons: list[str]
     claims: list[ClaimFinding]

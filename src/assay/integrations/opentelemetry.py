@@ -46,7 +46,7 @@ _INFO: Final = 9
 
 
 class CheckTelemetry:
-    """Tells of checks that were made."""
+    """Reports checks to OpenTelemetry as spans and events."""
 
     def __init__(
         self,
@@ -85,13 +85,13 @@ class CheckTelemetry:
         evaluated: "Context | None" = None,
         response_id: str | None = None,
     ) -> None:
-        """Tell of one report.
+        """Emit the spans and events of one report.
 
         The report says how long the check and each stage took. Their spans are laid end to end in the order in which
         stages run, the last one ending with the check: lengths are measured, the gaps between stages are not.
 
         Args:
-            report: what the check came to.
+            report: the report of the check.
             kind: what was checked: `check`, `run`, `gateway`.
             ended_ns: when it ended, in nanoseconds since 1970; now by default.
             context: the context whose span the check is a part of; the current one by default.
@@ -103,7 +103,9 @@ class CheckTelemetry:
 
         ended = time.time_ns() if ended_ns is None else ended_ns
         stages = [
-            (name, round(ms * 1_000_000)) for name, ms in sorted(report.timing.stages_ms.items(), key=_placed) if ms > 0
+            (name, round(ms * 1_000_000))
+            for name, ms in sorted(report.timing.stages_ms.items(), key=_stage_order)
+            if ms > 0
         ]
         begun = ended - max(round(report.timing.total_ms * 1_000_000), sum(length for _, length in stages))
         span = self.tracer.start_span("assay.check", context, start_time=begun, attributes=_attributes(report, kind))
@@ -149,7 +151,7 @@ class CheckTelemetry:
             )
 
 
-def _placed(stage: tuple[str, float]) -> tuple[int, str]:
+def _stage_order(stage: tuple[str, float]) -> tuple[int, str]:
     return (ORDER.index(stage[0]) if stage[0] in ORDER else len(ORDER), stage[0])
 
 

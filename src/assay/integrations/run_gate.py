@@ -1,8 +1,8 @@
-"""What the adapters of agent frameworks share: one gate before tools and answers, over the framework's own history.
+"""The gate that the adapters of agent frameworks share: it checks tool calls and answers against the history of a run.
 
-A framework keeps the history of a run itself, and may pause, resume, fork and repeat it. So an adapter keeps none: at
-each gate it makes a run of the framework's messages and asks about that. What was rejected before is found again in
-the history, which is how retries stay bounded across resumptions and processes.
+A framework keeps the history of a run itself, and may pause, resume, fork and repeat it. So an adapter keeps none: for
+each check it builds a run from the framework's messages. Earlier rejections are read from that history too, so that
+retries stay bounded across resumptions and processes.
 """
 
 import json
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def missing(extra: str, error: ImportError, within: str = "assay.integrations") -> MissingPackageError:
-    """The error of an adapter whose framework is not installed, or not in a version that it can use."""
+    """The error of an adapter whose framework is not installed, or only in a version that it cannot use."""
     return MissingPackageError(
         f"{within}.{extra.replace('-', '_')} needs a framework that cannot be imported here ({error}); "
         f"install it with: pip install 'assay-ai[{extra}]'"
@@ -58,25 +58,25 @@ class GateOptions(NodeOptions, total=False):
 
 @dataclass(frozen=True, slots=True)
 class RunGate:
-    """A guard and how it is used in an agent: the options of every adapter."""
+    """A guard with the options of every adapter."""
 
     guard: Guard
     on_withheld: OnWithheld = "raise"
-    """What comes out in the place of an answer that does not pass: an error, or the policy's words."""
+    """What an answer that does not pass is replaced by: an error, or the fallback response of the policy."""
     attempts: int | None = None
-    """How many corrected versions of an answer are asked for; the policy's `max_revisions` by default."""
+    """The most corrected versions that are asked for; the policy's `max_revisions` by default."""
     retries: int | None = None
     """How often a rejected call of one tool may be sent again before the model is told to stop."""
     tools: tuple[ToolLike, ...] = ()
     """Declarations beside those that the framework knows."""
     evidence: EvidenceLike = None
-    """Evidence beside what the run itself has seen."""
+    """Evidence in addition to that of the run itself."""
     sources: Collection[str] = DEFAULT_SOURCES
     """What of the run may be evidence: any of `tools`, `passages`, `user` and `system`."""
     rules: Rules | None = None
     """Which arguments are traced, and to whom."""
     clock: Callable[[], datetime] | None = None
-    """The time, which relative dates in arguments are counted from; without one they are counted from none."""
+    """Gives the time that relative dates in arguments refer to; without one no such date is resolved."""
     stakes: Stakes | str = Stakes.MEDIUM
     task: str = "qa"
     claim_free: bool = False
@@ -89,7 +89,7 @@ class RunGate:
         return read_tools((*self.tools, *tools))
 
     def decide(self, run: Run, call: ToolCall | None) -> CallDecision:
-        """Whether a call may be executed now, after everything that the run has seen.
+        """Decides whether a call may be executed now, given the run so far.
 
         Raises:
             CallRejectedError: the model was told to stop calling this tool and sent one more call that is wrong.
@@ -110,7 +110,7 @@ class RunGate:
         return await asyncio.to_thread(self.decide, run, call)
 
     def report(self, run: Run, failed: int = 0) -> HallucinationReport:
-        """The report of a run that has ended; `failed` is how many versions of its answer failed before."""
+        """The report of a run that has ended; `failed` is the number of earlier versions of its answer that failed."""
         report = self.guard.check_run(run, **self._options(failed))
         if self.on_report is not None:
             self.on_report(report)
@@ -123,13 +123,13 @@ class RunGate:
         return await asyncio.to_thread(self.report, run, failed)
 
     def beside(self, run: Run) -> bool:
-        """Whether what a model says beside its calls may be shown.
+        """Whether the text of a model beside its calls may be shown.
 
-        It is on the way to an answer: it need not claim anything, but what it claims has to pass. Adapters take out
-        what may not be shown and let the calls go on, which are checked by themselves.
+        Such text is not yet an answer: it need not claim anything, but what it claims has to pass. Adapters remove
+        text that does not pass and keep the calls, which are checked by themselves.
 
         Args:
-            run: the run with these words as its answer, without the calls.
+            run: the run with this text as its answer, without the calls.
         """
         options: RunOptions = {**self._options(), "claim_free": True}
         report = self.guard.check_run(run, **options)
@@ -144,50 +144,50 @@ class RunGate:
         return await asyncio.to_thread(self.beside, run)
 
     def answer(self, run: Run, author: Author | None = None) -> str:
-        """What may be said: the final answer of the run, a corrected one, or the words in its place.
+        """The text that may be shown: the final answer of the run, a corrected one, or the fallback response.
 
         Raises:
-            WithheldError: it does not pass, and the options ask for errors.
+            WithheldError: the answer does not pass, and the options ask for errors.
         """
-        settled: Run = self.guard.protect(lambda: run, **self._how(author))()
+        settled: Run = self.guard.protect(lambda: run, **self._protect_options(author))()
         return settled.final_answer or ""
 
     async def aanswer(self, run: Run, author: Author | None = None) -> str:
         """As `answer`, with an author that may be asynchronous and the checks off the event loop."""
 
-        async def given() -> Run:
+        async def ended_run() -> Run:
             return run
 
-        settled: Run = await self.guard.protect(given, **self._how(author))()
+        settled: Run = await self.guard.protect(ended_run, **self._protect_options(author))()
         return settled.final_answer or ""
 
     def passes(self, report: HallucinationReport) -> bool:
-        """Whether the output of a report comes out."""
+        """Whether the output of a report may be shown."""
         return report.action is Action.EMIT
 
     def feedback(self, report: HallucinationReport, left: int) -> str | None:
-        """The feedback to the author of an output; none where there is nothing that a new version could mend."""
+        """The feedback to the author of an output; none where no new version could help."""
         parts = parts_of(report.output, failed_spans(report))
         if report.action not in REVISABLE or not any(part.failed for part in parts):
             return None
         return feedback_on(report, parts, left).text
 
     def words(self, report: HallucinationReport) -> str:
-        """What is said: the output with its disclosure, or the fallback response.
+        """The text to show: the output with its disclosure, or the fallback response.
 
         Raises:
-            WithheldError: it does not pass, and the options ask for errors.
+            WithheldError: the output does not pass, and the options ask for errors.
         """
         if not self.passes(report) and self.on_withheld == "raise":
             raise WithheldError(fallback_response(report), report)
         return answer_of(report)
 
     def versions(self) -> int:
-        """How many corrected versions of an answer are asked for."""
+        """The most corrected versions of an answer that are asked for."""
         return self.guard.attempts(self.attempts)
 
     def instead_of_calls(self, error: CallRejectedError) -> str:
-        """What is said where a model does not stop sending calls that are wrong.
+        """The text to show where a model does not stop sending rejected calls.
 
         Raises:
             CallRejectedError: the options ask for errors.
@@ -196,7 +196,7 @@ class RunGate:
             raise error
         return refusal({Cause.TOOLS}, Action.BLOCK)
 
-    def _how(self, author: Author | None) -> ProtectOptions:
+    def _protect_options(self, author: Author | None) -> ProtectOptions:
         return {
             "evidence": self.evidence,
             "sources": self.sources,
@@ -228,29 +228,29 @@ class RunGate:
 
 
 class Recent(Generic[T]):
-    """What was found last, by key: bounded, and shared by threads. What has left it counts as never checked."""
+    """The latest results by key, for several threads. Bounded: a result that was dropped counts as never checked."""
 
     def __init__(self, most: int = 10_000) -> None:
         self._most = most
-        self._found: OrderedDict[str, T] = OrderedDict()
+        self._results: OrderedDict[str, T] = OrderedDict()
         self._lock = Lock()
 
-    def put(self, key: str, found: T) -> None:
-        """Keep what was found."""
+    def put(self, key: str, result: T) -> None:
+        """Keep a result; the oldest beyond the bound is dropped."""
         with self._lock:
-            self._found[key] = found
-            self._found.move_to_end(key)
-            while len(self._found) > self._most:
-                self._found.popitem(last=False)
+            self._results[key] = result
+            self._results.move_to_end(key)
+            while len(self._results) > self._most:
+                self._results.popitem(last=False)
 
     def get(self, key: str) -> T | None:
-        """What was found last, if it is still there."""
+        """The latest result under a key, if it is still there."""
         with self._lock:
-            return self._found.get(key)
+            return self._results.get(key)
 
 
 def given_up(decision: CallDecision) -> bool:
-    """Whether the model had no attempt left before this one, and it is wrong again."""
+    """Whether a call was rejected after the model had no attempt left."""
     if decision.accepted:
         return False
     before = replace(decision.attempts, attempts=decision.attempts.attempts[:-1])
@@ -258,9 +258,9 @@ def given_up(decision: CallDecision) -> bool:
 
 
 def before_call(run: Run, call_id: str | None) -> tuple[Run, ToolCall | None]:
-    """The run as it was when a call in it was asked for, and the call; the last one of that id.
+    """The run as it was before a call, and the call: the last one with that id.
 
-    Calls that the model asked for in parallel come one after the other: an earlier one is part of the run.
+    Parallel calls of one response follow each other: an earlier one is part of the run.
     """
     for index in range(len(run.steps) - 1, -1, -1):
         step = run.steps[index]
@@ -270,14 +270,14 @@ def before_call(run: Run, call_id: str | None) -> tuple[Run, ToolCall | None]:
 
 
 def not_executed(tool: str) -> str:
-    """The message to the model about a call that no check decided on."""
+    """The message to the model about a call that was not checked."""
     return f'The call of "{tool}" was not executed: it was not checked.'
 
 
 def was_not_executed(result: str) -> bool:
-    """Whether a tool's result is the guard's own refusal, where a framework's history does not say that it failed.
+    """Whether a tool result is a refusal of the guard, for frameworks whose history does not mark failed results.
 
-    A tool that says so of itself is taken to have failed, which lets nothing pass that would not pass otherwise.
+    A tool whose own result reads like one counts as failed, which only makes the check stricter.
     """
     return result.startswith("The call of ") and "not executed" in result
 
@@ -288,13 +288,13 @@ def text_parts(text: str) -> tuple[TextPart, ...]:
 
 
 def tool_result(call_id: str | None, name: str | None, result: object, *, failed: bool) -> ToolResult:
-    """What a tool returned, as text where it is one and as JSON where it is not.
+    """The result of a tool: as text where it is one, otherwise as JSON.
 
-    The guard's own refusal has no text here: it quotes what the model sent, and a value that was refused as invented
-    must not be found in it when the model sends it again.
+    A refusal of the guard has no text here: it quotes the rejected call, and a value that was rejected as invented must
+    not become evidence for the next call.
 
-    >>> told = 'The call of "find" was not executed: the identifier "W-99" comes from nowhere.'
-    >>> refused = tool_result("c1", "find", told, failed=True)
+    >>> refusal_text = 'The call of "find" was not executed: the identifier "W-99" comes from nowhere.'
+    >>> refused = tool_result("c1", "find", refusal_text, failed=True)
     >>> refused.text, refused.is_error
     ('', True)
     """
@@ -310,7 +310,7 @@ def tool_result(call_id: str | None, name: str | None, result: object, *, failed
 def in_words(value: object) -> str:
     """A structured answer as text that can be checked: a sentence as it is, everything else with its name before it.
 
-    A name of several words is the model's own and may be a sentence, so that it is said in any case.
+    A name of several words comes from the model and may be a sentence, so it is always part of the text.
 
     >>> print(in_words({"summary": "It is in Hamburg.", "order": {"id": "W-17"}, "days": 3}))
     It is in Hamburg.
@@ -324,7 +324,7 @@ def in_words(value: object) -> str:
 
 
 def _leaves(name: str, value: Any, *, worded: bool = False) -> Iterator[str]:
-    """The texts below a value of that name; `worded` says that part of the name is several words."""
+    """The texts within a value of that name; `worded`: whether a part of the name has several words."""
     if worded and (value is None or value in ({}, [])):
         yield f"{name}:"
     elif isinstance(value, dict):
@@ -335,15 +335,15 @@ def _leaves(name: str, value: Any, *, worded: bool = False) -> Iterator[str]:
         for member in value:
             yield from _leaves(name, member, worded=worded)
     elif value is not None:
-        said = value if isinstance(value, str) else json.dumps(value)
-        if " " not in said.strip() and name:
-            yield f"{name}: {said}"
+        text = value if isinstance(value, str) else json.dumps(value)
+        if " " not in text.strip() and name:
+            yield f"{name}: {text}"
         else:
-            yield from [f"{name}:", said] if worded else [said]
+            yield from [f"{name}:", text] if worded else [text]
 
 
 def plain(value: object) -> Any:
-    """A value as JSON; in Python's own words where it is none."""
+    """A value as JSON; its `repr` where it has no JSON form."""
     try:
         return plain_json(asdict(value) if is_dataclass(value) and not isinstance(value, type) else value).value
     except InputError:

@@ -1,4 +1,4 @@
-"""What the adapters of retrievers share: a framework's documents in, those that may be evidence out, in order."""
+"""The retrieval gate that the adapters of retrievers share: it keeps the documents that may be evidence, in order."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MARKS: Final = ("assay_relevance", "assay_standing", "assay_signal")
 
 @dataclass(frozen=True, slots=True)
 class Kept(Generic[D]):
-    """The documents that may be used, the most relevant first, each with what it gets as metadata."""
+    """The documents that may be used, the most relevant first, each with the metadata that it gets."""
 
     documents: tuple[tuple[D, Mapping[str, Any]], ...]
     screening: Screening
@@ -35,12 +35,12 @@ class ScreenGateOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A guard and how it screens: the options of every adapter.
+    """A guard with the options of every adapter.
 
     Args:
         guard: what screens, under its policy.
-        notes: whether the note for the model comes before the documents as one more: that some of them
-            contradict each other, that some are out of force, or that none may be used.
+        notes: whether a note for the model comes first among the documents: that some of them contradict each
+            other, that some are out of force, or that none may be used.
         historical: as in `Guard.screen`.
         as_of: as in `Guard.screen`.
         on_screening: called with each screening.
@@ -56,41 +56,42 @@ class Gate:
         """Screen a framework's documents.
 
         Args:
-            question: what was asked of the retriever.
-            documents: what it gave.
-            mapping: a document as `text`, `metadata` and, where it has one, `id`.
+            question: the query to the retriever.
+            documents: its documents.
+            mapping: gives a document as `text`, `metadata` and, where it has one, `id`.
 
         Raises:
             InputError: there is no question to screen by, or a document cannot be read.
         """
         if question is None or not question.strip():
             raise InputError("screening needs the question that the documents were retrieved for; got none")
-        taken: dict[str, D] = {}
+        by_id: dict[str, D] = {}
         passages = []
         for number, document in enumerate(documents, 1):
             fields = mapping(document)
             name = str(fields.pop("id", None) or number)
-            while name in taken:
+            while name in by_id:
                 name = f"{name}#{number}"
-            taken[name] = document
+            by_id[name] = document
             passages.append({"id": name, **fields})
-        found = self.guard.screen(question, passages, historical=self.historical, as_of=self.as_of)
+        screening = self.guard.screen(question, passages, historical=self.historical, as_of=self.as_of)
         if self.on_screening is not None:
-            self.on_screening(found)
-        screened = {one.id: one for one in found.passages}
+            self.on_screening(screening)
+        reports = {passage.id: passage for passage in screening.passages}
         kept = tuple(
-            (taken[name], self._marks(found, screened[name].relevance, screened[name].standing)) for name in found.kept
+            (by_id[name], self._marks(screening, reports[name].relevance, reports[name].standing))
+            for name in screening.kept
         )
-        return Kept(kept, found)
+        return Kept(kept, screening)
 
-    def note(self, found: Screening) -> str | None:
-        """What stands before the documents; none where there is nothing to note, or notes are off."""
-        return found.note if self.notes else None
+    def note(self, screening: Screening) -> str | None:
+        """The note before the documents; none where there is nothing to note, or notes are off."""
+        return screening.note if self.notes else None
 
-    def _marks(self, found: Screening, relevance: float | None, standing: Standing) -> dict[str, Any]:
-        values: tuple[Any, ...] = (relevance, standing.value, found.signal.value)
+    def _marks(self, screening: Screening, relevance: float | None, standing: Standing) -> dict[str, Any]:
+        values: tuple[Any, ...] = (relevance, standing.value, screening.signal.value)
         return dict(zip(MARKS, values, strict=True))
 
 
 NOTE: Final[Mapping[str, Literal["note"]]] = {"assay": "note"}
-"""The metadata by which the note among documents is told apart."""
+"""The metadata of the note, by which it differs from the documents."""

@@ -1,4 +1,4 @@
-"""Verdicts of the network kept by content, so that a sentence streamed twice or an answer revised is judged once."""
+"""Keeps the scores of the network by content: what is streamed twice, or left alone in a revision, is judged once."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ENTRY_BYTES = 480
-"""About what one entry takes: key, three floats, a claim's twenty words and the slot in the ordered map."""
+"""Roughly what one entry takes: key, three scores, the scores of twenty words, the slot in the ordered map."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheOptions:
-    """How much is kept; the oldest use goes first."""
+    """How many entries are kept; the least recently used goes first."""
 
     max_entries: int = 65_536
     max_bytes: int = 16 * 1024 * 1024
@@ -31,7 +31,7 @@ class CacheOptions:
 
 @dataclass(frozen=True, slots=True)
 class CacheCounts:
-    """What the cache did so far."""
+    """How often the cache had an answer so far, and how much it holds."""
 
     hits: int
     misses: int
@@ -39,7 +39,7 @@ class CacheCounts:
 
 
 def pair_key(digest: str, premise: str, claim: str) -> bytes:
-    """16 bytes that name a pair under one model; the lengths keep the parts apart."""
+    """A key of 16 bytes for a pair under one model; the length in front keeps premise and claim apart."""
     first = premise.encode("utf-8", "surrogatepass")
     content = b"%d:%s%s" % (len(first), first, claim.encode("utf-8", "surrogatepass"))
     return hashlib.blake2b(content, digest_size=16, key=digest.encode()[:64]).digest()
@@ -50,17 +50,17 @@ def _text_key(text: str) -> bytes:
 
 
 class CachedScorer:
-    """A scorer that asks another one only for pairs that it has not seen, with a bound on what it remembers.
+    """A scorer in front of another one, which it asks only for pairs that are not in its bounded memory.
 
-    Safe to use from several threads; two threads that miss the same pair at once both ask, and get the same.
+    Safe to use from several threads; two threads that miss the same pair at once both ask, and get the same scores.
     """
 
     def __init__(self, scorer: PairScorer, options: CacheOptions | None = None) -> None:
         options = options or CacheOptions()
         self._scorer = scorer
         self._limit = max(0, min(options.max_entries, options.max_bytes // ENTRY_BYTES))
-        self._kept: OrderedDict[bytes, tuple[tuple[float, float, float], array[float]]] = OrderedDict()
-        self._counts: OrderedDict[bytes, int] = OrderedDict()
+        self._entries: OrderedDict[bytes, tuple[tuple[float, float, float], array[float]]] = OrderedDict()
+        self._token_counts: OrderedDict[bytes, int] = OrderedDict()
         self._lock = threading.Lock()
         self._hits = 0
         self._misses = 0
@@ -89,22 +89,22 @@ class CachedScorer:
     def counts(self) -> CacheCounts:
         """Pairs found and not found, and how many are kept."""
         with self._lock:
-            return CacheCounts(hits=self._hits, misses=self._misses, entries=len(self._kept))
+            return CacheCounts(hits=self._hits, misses=self._misses, entries=len(self._entries))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """As the scorer behind; the counts of texts that were counted before are remembered."""
         keys = [_text_key(text) for text in texts]
         with self._lock:
-            known = [self._counts.get(key) for key in keys]
+            known = [self._token_counts.get(key) for key in keys]
         new = [text for text, count in zip(texts, known, strict=True) if count is None]
         counted = iter(self._scorer.count_tokens(new) if new else ())
         counts = [next(counted) if count is None else count for count in known]
         with self._lock:
             for key, count in zip(keys, counts, strict=True):
-                self._counts[key] = count
-                self._counts.move_to_end(key)
-            while len(self._counts) > self._limit:
-                self._counts.popitem(last=False)
+                self._token_counts[key] = count
+                self._token_counts.move_to_end(key)
+            while len(self._token_counts) > self._limit:
+                self._token_counts.popitem(last=False)
         return counts
 
     def words(self, claim: str) -> tuple[tuple[int, int], ...]:
@@ -112,7 +112,7 @@ class CachedScorer:
         return words_of(self._scorer, claim)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """The scores of the pairs, remembered or new; nothing is remembered of a call that failed.
+        """The scores of the pairs, remembered or new; a call that fails leaves nothing in the cache.
 
         Raises:
             VerifierError: the scorer behind failed.
@@ -135,11 +135,11 @@ class CachedScorer:
         missing: dict[bytes, list[int]] = {}
         with self._lock:
             for i, key in enumerate(keys):
-                kept = self._kept.get(key)
+                kept = self._entries.get(key)
                 if kept is None:
                     missing.setdefault(key, []).append(i)
                     continue
-                self._kept.move_to_end(key)
+                self._entries.move_to_end(key)
                 result[i], words[i] = kept[0], tuple(kept[1])
             self._misses += len(missing)
             self._hits += len(pairs) - len(missing)
@@ -156,7 +156,7 @@ class CachedScorer:
     def _remember(self, keys: Sequence[bytes], rows: NDArray[np.float32], words: Sequence[array[float]]) -> None:
         with self._lock:
             for key, row, row_words in zip(keys, rows.tolist(), words, strict=True):
-                self._kept[key] = (row[0], row[1], row[2]), row_words
-                self._kept.move_to_end(key)
-            while len(self._kept) > self._limit:
-                self._kept.popitem(last=False)
+                self._entries[key] = (row[0], row[1], row[2]), row_words
+                self._entries.move_to_end(key)
+            while len(self._entries) > self._limit:
+                self._entries.popitem(last=False)

@@ -43,9 +43,9 @@ GRAPHS = (
 )
 """Where published models keep their graph, in order of preference."""
 BLOCK = 2_048
-"""Pairs that are tokenised and in flight at once: bounds memory however many pairs are asked."""
+"""Pairs that are tokenised and judged at once: bounds memory however many pairs are to be scored."""
 WORDS_KEPT = 1_024
-"""Claims whose words are remembered: a claim is asked under several premises."""
+"""Claims whose words are remembered: a claim is judged under several premises."""
 KNOWN_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 
 
@@ -55,10 +55,10 @@ def usable_cpus() -> int:
 
 
 def find_graph(directory: Path) -> Path | None:
-    """The ONNX file of a model directory, none where there is none.
+    """The ONNX file of a model directory; none where the directory has no such file.
 
     Raises:
-        ModelError: there are several and none has a usual name.
+        ModelError: there are several, and none has one of the names in `GRAPHS`.
     """
     for name in GRAPHS:
         if (directory / name).exists():
@@ -148,17 +148,17 @@ class OnnxCrossEncoder:
 
     @property
     def name(self) -> str:
-        """The name in the manifest, else in the config, else of the directory; then a runtime other than the usual."""
+        """The name in the manifest, else in the config, else of the directory; with the runtime if not the default."""
         return self._name
 
     @property
     def digest(self) -> str:
-        """A SHA-256 over the digests of graph, tokenizer and config, and over a runtime other than the usual."""
+        """A SHA-256 over the digests of graph, tokenizer and config; and over the runtime if not the default."""
         return self._digest
 
     @property
     def three_way(self) -> bool:
-        """Whether the network tells contradiction apart."""
+        """Whether the network has an output for contradiction."""
         return self._labels.three_way
 
     @property
@@ -206,14 +206,17 @@ class OnnxCrossEncoder:
         return self._labels.probabilities(logits)[places], [words[i] for i in places]
 
     def _word_scores(self, claim: str, token_logits: NDArray[np.float32]) -> WordScores:
-        """A word is as wrong as its worst token. The claim's tokens are the last but the closing one."""
-        found = self._words(claim)
-        own = token_logits.tolist()[-1 - len(found.of_token) : -1]
-        worst = [-math.inf] * len(found.spans)
-        for word, value in zip(found.of_token, own, strict=True):
+        """The probability of each word to be wrong: that of its worst token.
+
+        The tokens of the claim are the last of the pair, before one closing token.
+        """
+        words = self._words(claim)
+        claim_logits = token_logits.tolist()[-1 - len(words.of_token) : -1]
+        worst = [-math.inf] * len(words.spans)
+        for word, logit in zip(words.of_token, claim_logits, strict=True):
             if word >= 0:
-                worst[word] = max(worst[word], value)
-        scores = tuple(1 / (1 + math.exp(-max(value, -500.0))) for value in worst)
+                worst[word] = max(worst[word], logit)
+        scores = tuple(1 / (1 + math.exp(-max(logit, -500.0))) for logit in worst)
         if any(math.isnan(score) for score in scores):
             raise VerifierError(f"{self._name}: the network gave a score that is no number; export it again")
         return scores
@@ -226,10 +229,10 @@ class OnnxCrossEncoder:
                 f"{self._name}: a pair has {len(tokens[longest].ids)} tokens, the network reads "
                 f"{self._max_pair_tokens}; cut the evidence into shorter windows"
             )
-        # The long ones first, so that no thread is left alone with one at the end.
+        # The longest first, so that no thread is still busy with a long pair when the others are done.
         order = sorted(range(len(tokens)), key=lambda i: -len(tokens[i].ids))
         workers = min(self._threads, len(order))
-        ticket = current_ticket()  # here, because the threads below do not know of it
+        ticket = current_ticket()  # read here: context variables do not reach the threads of the pool
         if workers <= 1:
             done = [self._judge_in_turn(tokens[i], ticket) for i in order]
         else:
@@ -243,35 +246,35 @@ class OnnxCrossEncoder:
             return self._judge_one(tokens)
 
     def _judge_one(self, tokens: Tokens) -> Output:
-        output, of_tokens = self._session.run(_feed(self._session, tokens))
+        output, token_output = self._session.run(_feed(self._session, tokens))
         if output.shape != (1, self._labels.size):
             raise VerifierError(
                 f"{self._name}: expected {self._labels.size} scores for a pair, got shape {output.shape}"
             )
-        if of_tokens is None:
+        if token_output is None:
             return output[0], None
-        if of_tokens.shape != (1, len(tokens.ids)):
+        if token_output.shape != (1, len(tokens.ids)):
             raise VerifierError(
-                f"{self._name}: expected a score for each of {len(tokens.ids)} tokens, got shape {of_tokens.shape}"
+                f"{self._name}: expected a score for each of {len(tokens.ids)} tokens, got shape {token_output.shape}"
             )
-        return output[0], of_tokens[0]
+        return output[0], token_output[0]
 
 
 def _feed(session: NetworkSession, tokens: Tokens) -> dict[str, NDArray[np.int64]]:
-    """The inputs that the graph has; some graphs know no token types."""
+    """The values of the inputs that the graph has; some graphs take no token types."""
     import numpy as np
 
-    given = {
+    values = {
         "input_ids": tokens.ids,
         "attention_mask": [1] * len(tokens.ids),
         "token_type_ids": tokens.types,
     }
-    width = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
-    return {name: np.array([given[name]], dtype=width[kind]) for name, kind in session.inputs.items()}
+    dtypes = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+    return {name: np.array([values[name]], dtype=dtypes[kind]) for name, kind in session.inputs.items()}
 
 
 def _digest(directory: Path, graph: Path, manifest: Manifest | None) -> str:
-    """Verify the files and name their content; weights kept beside the graph count too."""
+    """Verify the files and return one digest of them all; weights in files of their own beside the graph count too."""
     beside = sorted(graph.parent.glob(f"{graph.name}[._]data"))
     files = [graph, *beside, *(directory / name for name in ("tokenizer.json", "config.json", "tokenizer_config.json"))]
     return verify_files(directory, files, manifest)

@@ -1,16 +1,16 @@
-"""Turns at the network: whoever has had least of it lately comes first.
+"""Turns at the network: the owner that has recently used it least comes first.
 
-A network is asked a pair at a time, and a pair takes milliseconds. Where several checks run at once, each of them asks
-for a turn before each pair. A turn goes to the owner that attained the least service of late (least attained service,
-Nuyens and Wierman, "The Foreground-Background queue: a survey", Performance Evaluation 65, 2008): who asks rarely
-waits for one pair at most and not for somebody's long check. What was attained is forgotten by half every
-`HALF_LIFE_S`, so that nobody pays for long for having asked much.
+The network judges one pair at a time, which takes milliseconds. Where several checks run at once, each of them takes
+a turn before each pair. A turn goes to the owner that recently attained the least service (least attained service,
+Nuyens and Wierman, "The Foreground-Background queue: a survey", Performance Evaluation 65, 2008): an owner that checks
+rarely waits for one pair at most, and not for the long check of another owner. Attained service is halved every
+`HALF_LIFE_S`, so that heavy use is soon forgotten.
 
-Where every pair is already known, a check asks the network nothing and is Python alone, of which a process runs one
-piece at a time. Such a check gives way instead (`give_way`): it pauses while a check of an owner with less service
-computes, for `PATIENCE_S` at most, since that one may be waiting for a chat model.
+A check whose pairs are all in the cache does not use the network. It runs Python only, which a process executes in one
+thread at a time, so it gives way instead (`give_way`): it pauses while a check of an owner with less service computes,
+for `PATIENCE_S` at most, since that check may be waiting for a chat model.
 
-Outside of `in_turns` nothing is waited for: a program that checks for itself alone needs no turns.
+Outside of `in_turns` nothing waits: a program that runs its own checks alone needs no turns.
 """
 
 import math
@@ -25,15 +25,15 @@ from typing import Final
 from assay.errors import VerifierError
 
 HALF_LIFE_S: Final = 5.0
-"""Seconds after which half of what was attained counts no more."""
+"""Seconds in which the attained service of an owner is halved."""
 PATIENCE_S: Final = 0.05
-"""Seconds that a check pauses at most each time it gives way."""
+"""The longest pause of a check, in seconds, each time it gives way."""
 MOST_OWNERS: Final = 10_000
-"""Owners whose service is remembered; the one that was served least recently is forgotten first."""
+"""Owners whose attained service is remembered; the one served longest ago is forgotten first."""
 
 
 class StoppedError(VerifierError):
-    """Nobody waits for this check any more, so that it gets no further turns."""
+    """The check gets no further turns: its time is up, or its caller has gone."""
 
 
 class Ticket:
@@ -48,11 +48,11 @@ class Ticket:
 
     @property
     def stopped(self) -> bool:
-        """Whether it was stopped."""
+        """Whether `stop` was called."""
         return self._stopped
 
     def stop(self) -> None:
-        """Ends it: who waits with it, and who comes with it later, gets `StoppedError`."""
+        """End the ticket: every thread that waits with it, or takes a turn with it later, gets `StoppedError`."""
         self._stopped = True
         self._turns.wake(self)
 
@@ -71,12 +71,12 @@ class Ticket:
             self._turns.give_back(self.owner, time.monotonic() - begun)
 
     def give_way(self) -> None:
-        """Pauses while a check of an owner who attained less computes, for `PATIENCE_S` at most."""
+        """Pauses while a check of an owner with less attained service computes, for `PATIENCE_S` at most."""
         self._turns.give_way(self)
 
     @contextmanager
     def computing(self) -> Iterator[None]:
-        """The check computes inside of the block: checks of owners who attained more give way to it."""
+        """The check computes inside of the block: checks of owners with more attained service give way to it."""
         self._turns.begin(self)
         try:
             yield
@@ -85,6 +85,8 @@ class Ticket:
 
 
 class _Waiter:
+    """A thread that waits for a turn with a ticket."""
+
     __slots__ = ("called", "ticket")
 
     def __init__(self, ticket: Ticket) -> None:
@@ -93,7 +95,7 @@ class _Waiter:
 
 
 class FairQueue:
-    """A number of turns that may be held at once; may be used from any thread."""
+    """Hands out turns, a fixed number of them at once. Safe to use from several threads."""
 
     def __init__(self, slots: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         """As many turns at once as `slots`, at least 1."""
@@ -102,7 +104,7 @@ class FairQueue:
         self._attained: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
         self._computing: dict[Ticket, float] = {}
-        """Checks that compute, and the processor time of their thread when they began or last gave way."""
+        """Checks that compute, each with its thread's processor time in seconds when it began or last gave way."""
         self._ended = threading.Condition(self._lock)
 
     def ticket(self, owner: str) -> Ticket:
@@ -110,17 +112,17 @@ class FairQueue:
         return Ticket(self, owner)
 
     def attained(self, owner: str) -> float:
-        """The seconds of service that count for an owner now."""
+        """The attained service of an owner, in seconds, after decay."""
         with self._lock:
-            return self._counts(owner)
+            return self._attained_by(owner)
 
     def add(self, owner: str, seconds: float) -> None:
-        """Counts service that an owner had outside of its turns."""
+        """Adds service that an owner had outside of its turns, in seconds."""
         with self._lock:
             self._count(owner, seconds)
 
     def take(self, ticket: Ticket) -> None:
-        """Waits for a turn. Every turn that was taken has to be given back.
+        """Waits for a turn, which has to be given back (`give_back`).
 
         Raises:
             StoppedError: the ticket was stopped.
@@ -135,20 +137,20 @@ class FairQueue:
             self._waiting.append(waiter)
         waiter.called.wait()
         with self._lock:
-            if waiter in self._waiting:  # woken because its ticket was stopped, and no turn was given to it
+            if waiter in self._waiting:  # woken by `wake`, without a turn
                 self._waiting.remove(waiter)
                 raise StoppedError("the check was stopped: its time was up or nobody waits for it")
 
     def give_back(self, owner: str, seconds: float) -> None:
-        """Ends a turn that took so long, and calls who comes next."""
+        """Ends a turn that took `seconds`, and gives it to the waiting owner with the least attained service."""
         with self._lock:
             self._count(owner, seconds)
-            wanting = [one for one in self._waiting if not one.called.is_set()]
-            if not wanting:
+            candidates = [waiter for waiter in self._waiting if not waiter.called.is_set()]
+            if not candidates:
                 self._free += 1
                 return
-            # Equal ones in the order in which they came: `min` gives the first.
-            chosen = min(wanting, key=lambda one: self._counts(one.ticket.owner))
+            # Among equal owners the first to come: `min` returns the first of equal values.
+            chosen = min(candidates, key=lambda waiter: self._attained_by(waiter.ticket.owner))
             self._waiting.remove(chosen)
             chosen.called.set()
 
@@ -164,9 +166,9 @@ class FairQueue:
             self._ended.notify_all()
 
     def give_way(self, ticket: Ticket) -> None:
-        """Pauses a check, in the thread in which it began, while a check of an owner who attained less computes.
+        """Pauses a check, in the thread in which it began, while a check of an owner with less service computes.
 
-        A ticket that does not compute waits for nothing.
+        Returns at once where the check of this ticket is not computing.
         """
         with self._lock:
             begun = self._computing.get(ticket)
@@ -175,26 +177,26 @@ class FairQueue:
             now = time.thread_time()
             self._count(ticket.owner, now - begun)
             self._computing[ticket] = now
-            self._ended.wait_for(lambda: not self._goes_first(ticket), PATIENCE_S)
+            self._ended.wait_for(lambda: not self._has_to_wait(ticket), PATIENCE_S)
 
-    def _goes_first(self, ticket: Ticket) -> bool:
-        """Whether another owner who attained less computes."""
-        others = {one.owner for one in self._computing} - {ticket.owner}
-        return bool(others) and min(map(self._counts, others)) < self._counts(ticket.owner)
+    def _has_to_wait(self, ticket: Ticket) -> bool:
+        """Whether a check of an owner with less attained service computes, so that this one has to wait."""
+        others = {other.owner for other in self._computing} - {ticket.owner}
+        return bool(others) and min(map(self._attained_by, others)) < self._attained_by(ticket.owner)
 
     def wake(self, ticket: Ticket) -> None:
-        """Wakes who waits with a ticket that was stopped."""
+        """Wakes the threads that wait with a ticket that was stopped."""
         with self._lock:
-            for one in self._waiting:
-                if one.ticket is ticket:
-                    one.called.set()
+            for waiter in self._waiting:
+                if waiter.ticket is ticket:
+                    waiter.called.set()
 
-    def _counts(self, owner: str) -> float:
+    def _attained_by(self, owner: str) -> float:
         seconds, since = self._attained.get(owner, (0.0, 0.0))
         return seconds * math.exp2(-max(0.0, self._clock() - since) / HALF_LIFE_S)
 
     def _count(self, owner: str, seconds: float) -> None:
-        self._attained[owner] = (self._counts(owner) + seconds, self._clock())
+        self._attained[owner] = (self._attained_by(owner) + seconds, self._clock())
         self._attained.move_to_end(owner)
         while len(self._attained) > MOST_OWNERS:
             self._attained.popitem(last=False)
@@ -204,7 +206,7 @@ _ticket: ContextVar[Ticket | None] = ContextVar("assay.models.fair_queue", defau
 
 
 def current_ticket() -> Ticket | None:
-    """The ticket under which this thread checks; none where nobody asked for turns."""
+    """The ticket of the check that runs in this thread; none outside of `in_turns`."""
     return _ticket.get()
 
 
@@ -219,7 +221,7 @@ def turn_of(ticket: Ticket | None) -> AbstractContextManager[None]:
 
 @contextmanager
 def in_turns(ticket: Ticket) -> Iterator[None]:
-    """Networks that are asked inside of the block are asked in turns; the block is work of the ticket's owner."""
+    """Inside of the block networks are asked in turns, and its processor time counts for the ticket's owner."""
     token = _ticket.set(ticket)
     try:
         with ticket.computing():

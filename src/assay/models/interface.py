@@ -1,4 +1,4 @@
-"""What judges a pair of premise and claim: the embedded network, any cross-encoder, or a fake in tests."""
+"""The interface of what scores pairs of premise and claim: the embedded network, any cross-encoder, a fake in tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PairScorer(Protocol):
 
     @property
     def name(self) -> str:
-        """A name for people."""
+        """The name that reports show."""
         ...
 
     @property
@@ -33,7 +33,7 @@ class PairScorer(Protocol):
 
     @property
     def three_way(self) -> bool:
-        """Whether contradiction is told apart; a single-score model leaves that column 0."""
+        """Whether the model has an output for contradiction; otherwise that column is 0."""
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -78,7 +78,7 @@ class WordScorer(PairScorer, Protocol):
 
 
 def score_words(scorer: PairScorer, pairs: Sequence[tuple[str, str]]) -> tuple[NDArray[np.float32], list[WordScores]]:
-    """Scores of the pairs and of the claims' words, the latter empty where the scorer cannot tell words apart.
+    """Scores of the pairs and of the claims' words, the latter empty where the scorer has none.
 
     Raises:
         VerifierError: the model failed, or a pair is longer than `max_pair_tokens`.
@@ -89,11 +89,11 @@ def score_words(scorer: PairScorer, pairs: Sequence[tuple[str, str]]) -> tuple[N
 
 
 def words_of(scorer: PairScorer, claim: str) -> tuple[tuple[int, int], ...]:
-    """The words of a claim as the scorer cuts them; none where it cannot tell words apart."""
+    """The words of a claim as the scorer divides it; none where it has no scores of words."""
     return cast("WordScorer", scorer).words(claim) if _tells_words(type(scorer)) else ()
 
 
 @lru_cache(maxsize=64)
 def _tells_words(kind: type) -> bool:
-    """Whether a class of scorers has the methods of a `WordScorer`; asked for every claim, and slow to find out."""
+    """Whether a class of scorers has the methods of a `WordScorer`; cached, since it is needed for every claim."""
     return hasattr(kind, "words") and hasattr(kind, "score_words")

@@ -90,7 +90,8 @@ def read_labels(config: Mapping[str, object], path: Path, outputs: int | None = 
         outputs: the number of outputs that the graph really has, where known.
 
     Raises:
-        ModelError: the labels are nameless, unknown, or not as many as the outputs.
+        ModelError: the labels are nameless, unknown, or not as many as the outputs, or the only output has a name that
+            means the opposite of entailment.
 
     >>> read_labels({"id2label": {"0": "CONTRADICTION", "1": "ENTAILMENT", "2": "NEUTRAL"}}, Path("config.json"))
     LabelOrder(size=3, entailment=1, contradiction=0)
@@ -102,6 +103,11 @@ def read_labels(config: Mapping[str, object], path: Path, outputs: int | None = 
     if outputs is not None and declared != outputs:
         raise ModelError(f"{path}: {declared} labels are declared but the network has {outputs} outputs; {ADVICE}")
     if declared == 1:
+        if names and names[0] in CONTRADICTION | NEUTRAL | NOT_ENTAILMENT:
+            raise ModelError(
+                f"{path}: the only output is called {names[0]}, but a single score has to grow with entailment; "
+                f"{ADVICE}"
+            )
         return LabelOrder(size=1)
     if not names or all(name.startswith("label_") for name in names):
         raise ModelError(f"{path}: the {declared} outputs have no names, so none can be called entailment; {ADVICE}")

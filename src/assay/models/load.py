@@ -12,8 +12,9 @@ from assay.models.torch_cross_encoder import WEIGHTS, TorchCrossEncoder
 
 
 def load_scorer(directory: Path | str, *, threads: int | None = None, runtime: Runtime = DEFAULT_RUNTIME) -> PairScorer:
-    """The cross-encoder in a directory: its ONNX graph where there is one, else its PyTorch weights. On a GPU it is
-    the weights.
+    """The cross-encoder in a directory: its ONNX graph where there is one, else its PyTorch weights.
+
+    On a GPU (`cuda`) the weights come first.
 
     Args:
         directory: a Hugging Face model directory.

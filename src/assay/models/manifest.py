@@ -1,7 +1,7 @@
-"""The manifest of a model directory: what the files are, where they come from, and that nobody changed them.
+"""The manifest of a model directory: its files with their digests, and where the model comes from.
 
 `manifest.json` holds `name`, `version`, `files` (name to SHA-256), `labels`, `base`, `licence` and `training`. The
-embedded network always has one; a directory of somebody else need not.
+embedded network always has one; other model directories need not have one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EMBEDDED = Path(__file__).parent / "weights"
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a model directory says of itself."""
+    """The content of `manifest.json`."""
 
     name: str
     version: str
@@ -114,10 +114,10 @@ def write_manifest(directory: Path, manifest: Manifest) -> Manifest:
 
 
 def verify_files(directory: Path, files: Iterable[Path], manifest: Manifest | None) -> str:
-    """Hash the files that a model is loaded from, hold them against the manifest, and return one digest of them all.
+    """Hash the files that a model is loaded from, compare them with the manifest, and return one digest of them all.
 
-    The digest is the SHA-256 over the sorted lines `name:sha256`; a manifest that lists a file which is not there, or
-    not the file that is loaded, is an error.
+    The digest is the SHA-256 over the sorted lines `name:sha256`. Every file that is loaded has to be in the manifest,
+    and every file of the manifest has to be there.
 
     Raises:
         ModelError: a file is missing, altered, or not listed in the manifest.

@@ -1,4 +1,4 @@
-"""One loaded ONNX graph that several threads may ask at once. The only file that knows ONNX Runtime."""
+"""One loaded ONNX graph, shared by several threads. The only module that uses ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def _runtime() -> Any:
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
 
-    onnxruntime.disable_telemetry_events()  # for a program that had imported it before
+    onnxruntime.disable_telemetry_events()  # for a program that had imported it already
     return onnxruntime
 
 
 def _runtime_errors() -> tuple[type[Exception], ...]:
-    """What ONNX Runtime raises: its own classes have no common root of their own."""
+    """What ONNX Runtime raises: its exception classes have no common base below `Exception`."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
     names = ("Fail", "InvalidArgument", "NoSuchFile", "NoModel", "InvalidProtobuf", "InvalidGraph", "NotImplemented")
@@ -42,7 +42,7 @@ def _runtime_errors() -> tuple[type[Exception], ...]:
 class OnnxSession:
     """A classifier graph: token inputs of shape (batch, length), an output of shape (batch, labels).
 
-    A second output named `token_logits`, of shape (batch, length), says of every token how wrong it is.
+    A second output named `token_logits`, of shape (batch, length), scores how wrong each token is.
     """
 
     def __init__(self, session: Any, path: Path) -> None:
@@ -78,7 +78,7 @@ def open_session(path: Path) -> OnnxSession:
     length (docs/adr/0006-deterministic-batches.md). Memory patterns are off because lengths differ from run to run.
 
     Raises:
-        ModelError: the file is broken, cut short, or uses what the runtime does not know.
+        ModelError: the file is broken, cut short, or uses operators that the runtime lacks.
     """
     onnxruntime = _runtime()
     options = onnxruntime.SessionOptions()

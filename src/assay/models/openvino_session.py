@@ -1,8 +1,8 @@
-"""One loaded ONNX graph run by OpenVINO (extra `openvino`). The only file that knows OpenVINO.
+"""One loaded ONNX graph run by OpenVINO (extra `openvino`). The only module that uses OpenVINO.
 
-OpenVINO reads the same verified file as ONNX Runtime. What it would do by itself with a product of the shipped graph
-(`DynamicQuantizeMatMul`) is to multiply in float, or to quantise by its own rule. `_product` says in OpenVINO's
-operators what the operator means, step by step: one scale and one zero point for all activations of a pair, whole
+OpenVINO reads the same verified file as ONNX Runtime. By itself it would compute a matrix product of the shipped graph
+(`DynamicQuantizeMatMul`) in float, or quantise by its own rule. `_product` defines that operator in OpenVINO's own
+operators, step by step: one scale and one zero point for all activations of a pair, whole
 numbers times whole numbers, scaled back. OpenVINO's low-precision passes make int8 kernels of that, and the scores
 stay those of ONNX Runtime but for the order in which sums are rounded. See docs/adr/0027-openvino-as-an-extra.md.
 """
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 INSTALL_ADVICE = "install the extra: `pip install 'assay-ai[openvino]'`, or choose the runtime onnxruntime"
 TELEMETRY = "openvino_telemetry"
-"""The package by which `import openvino` reports to its maker; without it OpenVINO takes a stub of its own."""
+"""The package by which `import openvino` reports to its maker; where it is missing OpenVINO uses a stub."""
 SMALLEST_SCALE = 1e-30
-"""Activations that are all zero have no scale of their own."""
+"""Added to each scale: activations that are all zero would have the scale 0."""
 _importing = threading.Lock()
 
 
 def _runtime() -> Any:
     """OpenVINO, imported without its telemetry.
 
-    Its import sends an event to a web service unless the telemetry package cannot be imported. Nothing may leave the
-    machine because somebody checks a claim, so the package is hidden while OpenVINO looks for it. A program that had
-    imported OpenVINO before has decided that for itself.
+    Its import sends an event to a web service unless the telemetry package cannot be imported. Checking a claim
+    must not send anything off the machine, so the package is hidden while OpenVINO looks for it. Where a program has
+    imported OpenVINO already, its choice stands.
 
     Raises:
         ModelError: OpenVINO is not installed or cannot be loaded here.
@@ -59,16 +59,16 @@ def _runtime() -> Any:
     return openvino
 
 
-def _constant(node: Any, at: int) -> NDArray[Any]:
+def _constant(node: Any, index: int) -> NDArray[Any]:
     """The numbers of an input that the graph stores.
 
     Raises:
         ValueError: the input is computed.
     """
-    maker = node.get_input(at).get_node()
-    if maker.get_type_name() != "Constant":
-        raise ValueError(f"input {at} of DynamicQuantizeMatMul is computed, expected numbers that the graph stores")
-    numbers: NDArray[Any] = maker.data
+    producer = node.get_input(index).get_node()
+    if producer.get_type_name() != "Constant":
+        raise ValueError(f"input {index} of DynamicQuantizeMatMul is computed, expected numbers that the graph stores")
+    numbers: NDArray[Any] = producer.data
     return numbers
 
 
@@ -117,10 +117,9 @@ def _product(node: Any) -> Any:
 
 
 class OpenVinoSession:
-    """A classifier graph under OpenVINO; see `assay.models.onnx_session.OnnxSession` for what it answers.
+    """A classifier graph under OpenVINO; see `assay.models.onnx_session.OnnxSession` for its outputs.
 
-    A pair is one run, and a run is computed by one thread: that of the caller. As many runs go on at once as there
-    are streams.
+    Each pair is one run, computed by the caller's thread. As many runs go on at once as there are streams.
     """
 
     def __init__(self, compiled: Any, path: Path) -> None:
@@ -152,7 +151,7 @@ class OpenVinoSession:
             logits, *tokens = (request.get_output_tensor(at).data.copy() for at in self._outputs)
         except (RuntimeError, ValueError, TypeError, KeyError) as error:
             raise VerifierError(f"{self._path}: the network failed on a pair: {error}") from error
-        self._idle.put(request)  # one that failed is not used again
+        self._idle.put(request)  # a request that failed is not used again
         return logits, tokens[0] if tokens else None
 
 
@@ -178,7 +177,7 @@ def open_openvino(path: Path, threads: int) -> OpenVinoSession:
         threads: how many runs may go on at once, at least 1.
 
     Raises:
-        ModelError: OpenVINO is not installed, or the file is broken, cut short, or uses what OpenVINO does not know.
+        ModelError: OpenVINO is not installed, or the file is broken, cut short, or uses operators that OpenVINO lacks.
     """
     openvino = _runtime()
     settings = {
@@ -198,5 +197,5 @@ def open_openvino(path: Path, threads: int) -> OpenVinoSession:
         compiled = core.compile_model(model, "CPU", settings)
         return OpenVinoSession(compiled, path)
     except (RuntimeError, ValueError, TypeError) as error:
-        why = " ".join(str(error).split())[-300:]  # what is wrong is at the end, behind places in OpenVINO's code
+        why = " ".join(str(error).split())[-300:]  # the cause is at the end, after source locations in OpenVINO
         raise ModelError(f"{path}: expected an ONNX graph that OpenVINO runs, got: {why}; {EXPORT_ADVICE}") from error

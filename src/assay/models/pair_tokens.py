@@ -1,4 +1,4 @@
-"""Texts into token numbers with the `tokenizer.json` of a model, whole and without tricks.
+"""Encodes texts with the `tokenizer.json` of a model, whole: nothing is cut off or padded.
 
 A published tokenizer file often says "cut at 512" and "pad to 512"; both are switched off here. The names of special
 tokens in a text ("[SEP]") are read as ordinary words, so that evidence cannot end its own premise. WordPiece turns a
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
 LONGEST_WORD = 80
-"""Characters after which a word is read as several."""
+"""Characters of a word beyond which it is read in pieces."""
 ASSUMED_POSITIONS = 512
-"""What a model reads that says nothing of it: the length of BERT and its kin."""
+"""The token limit of a model whose config gives none: that of BERT and similar models."""
 OFFSET_MODELS = frozenset({"roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet", "longformer"})
 """Model types whose positions start after the padding index."""
-_INSIDE = r"[^\s!-/:-@\[-`{-~]"  # neither space nor ASCII punctuation, at which every tokenizer divides
+_INSIDE = r"[^\s!-/:-@\[-`{-~]"  # neither white space nor ASCII punctuation, where every tokenizer divides
 _LONG_WORD = re.compile(rf"({_INSIDE}{{{LONGEST_WORD}}})(?={_INSIDE})")
 _CHUNK = re.compile(r"\S+")
-_BARE = re.compile(r"[$\u20ac\u00a3]?[^\W_](?:.*[^\W_])?[%\u00b0]?|[%$\u20ac\u00a3]", re.DOTALL)
+_WORD = re.compile(r"[$\u20ac\u00a3]?[^\W_](?:.*[^\W_])?[%\u00b0]?|[%$\u20ac\u00a3]", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -57,7 +57,7 @@ class ClaimWords:
     spans: tuple[tuple[int, int], ...]
     """Start and end of each word in characters of the claim, without the punctuation around it."""
     of_token: tuple[int, ...]
-    """For each token of the claim the index of its word, -1 for punctuation between words."""
+    """For each token of the claim the index of its word; -1 for punctuation between words."""
 
 
 NO_WORDS = ClaimWords((), ())
@@ -69,7 +69,7 @@ class PairTokenizer:
     def __init__(self, tokenizer: Tokenizer, special: int) -> None:
         self._tokenizer = tokenizer
         self.special = special
-        """How many special tokens a pair has."""
+        """The number of special tokens in an encoded pair."""
         self._form = pair_form(tokenizer) if divides_at_spaces(tokenizer) else None
         self._memory = WordMemory(tokenizer)
 
@@ -81,36 +81,38 @@ class PairTokenizer:
         return [len(e) for e in encodings]
 
     def words(self, claim: str) -> ClaimWords:
-        """The words of a claim: what stands between spaces, without the punctuation around it.
+        """The words of a claim, divided at white space, without the punctuation around them.
 
-        None where the claim is not read as it stands (a word of more than `LONGEST_WORD` letters in it).
+        No words where the claim holds a word of more than `LONGEST_WORD` characters: it is read in pieces then.
         """
-        shown = readable(claim)
-        if len(shown) != len(claim):
+        encoded = readable(claim)
+        if len(encoded) != len(claim):
             return NO_WORDS
         spans = []
         for chunk in _CHUNK.finditer(claim):
-            unquoted = _BARE.search(claim, *chunk.span())
-            if unquoted is not None:
-                spans.append(unquoted.span())
-        offsets = self._tokenizer.encode(shown, add_special_tokens=False).offsets
-        of_token, at = [], 0
+            word = _WORD.search(claim, *chunk.span())
+            if word is not None:
+                spans.append(word.span())
+        offsets = self._tokenizer.encode(encoded, add_special_tokens=False).offsets
+        of_token, word_index = [], 0
         for start, end in offsets:
-            while at < len(spans) and spans[at][1] <= start:
-                at += 1
-            inside = at < len(spans) and start < spans[at][1] and end > spans[at][0]
-            of_token.append(at if inside else -1)
+            while word_index < len(spans) and spans[word_index][1] <= start:
+                word_index += 1
+            inside = word_index < len(spans) and start < spans[word_index][1] and end > spans[word_index][0]
+            of_token.append(word_index if inside else -1)
         return ClaimWords(tuple(spans), tuple(of_token))
 
     def encode(self, pairs: Sequence[tuple[str, str]]) -> list[Tokens]:
         """Premise and claim with their special tokens, never cut."""
-        readied = [(readable(premise), readable(claim)) for premise, claim in pairs]
+        readable_pairs = [(readable(premise), readable(claim)) for premise, claim in pairs]
         if self._form is not None:
-            texts = list(dict.fromkeys(text for pair in readied for text in pair))
+            texts = list(dict.fromkeys(text for pair in readable_pairs for text in pair))
             ids = dict(zip(texts, self._memory.ids(texts), strict=True))
             form = self._form
-            return [Tokens(form.ids(ids[p], ids[c]), form.type_ids(len(ids[p]), len(ids[c]))) for p, c in readied]
-        encodings: list[Encoding] = self._tokenizer.encode_batch_fast(readied)
+            return [
+                Tokens(form.ids(ids[p], ids[c]), form.type_ids(len(ids[p]), len(ids[c]))) for p, c in readable_pairs
+            ]
+        encodings: list[Encoding] = self._tokenizer.encode_batch_fast(readable_pairs)
         return [Tokens(e.ids, e.type_ids) for e in encodings]
 
 
@@ -129,7 +131,7 @@ def load_tokenizer(path: Path) -> PairTokenizer:
         )
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the tokenizers package raises nothing narrower
+    except Exception as error:  # the tokenizers package raises plain `Exception`; it becomes a ModelError
         raise ModelError(
             f"{path}: expected a tokenizer in the tokenizers format, got {error}; restore the file"
         ) from error
@@ -160,5 +162,5 @@ def position_limit(config: Mapping[str, object], directory: Path) -> int:
         own = read_json(beside).get("model_max_length")
         if isinstance(own, int) and own > 0:
             limits.append(own)  # "no limit" is written as a huge number and loses the minimum
-    sane = [limit for limit in limits if limit < 1_000_000]
-    return min(sane) if sane else ASSUMED_POSITIONS
+    finite_limits = [limit for limit in limits if limit < 1_000_000]
+    return min(finite_limits) if finite_limits else ASSUMED_POSITIONS

@@ -1,7 +1,7 @@
 """What runs a network: ONNX Runtime, or OpenVINO or a GPU where it is asked for.
 
-Which one it is, is a setting and never a matter of what happens to be installed: scores differ in the last digits,
-and sometimes in more where rounding falls to another side.
+The runtime is a setting, and never depends on what happens to be installed: scores differ in the last digits between
+runtimes, and sometimes by more, where a value is rounded the other way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Runtime = Literal["onnxruntime", "openvino", "cuda"]
 DEFAULT_RUNTIME: Final[Runtime] = "onnxruntime"
-"""What runs a network where nothing else is asked for: PyTorch on the processor, where it is no ONNX graph."""
+"""Runs a network where nothing else is set; weights without an ONNX graph then run under PyTorch on the CPU."""
 RUNTIMES: Final[tuple[Runtime, ...]] = get_args(Runtime)
 """`cuda` is PyTorch on a GPU, for a folder that holds PyTorch weights."""
 GRAPH_RUNTIMES: Final[tuple[Runtime, ...]] = ("onnxruntime", "openvino")
@@ -27,12 +27,12 @@ GRAPH_RUNTIMES: Final[tuple[Runtime, ...]] = ("onnxruntime", "openvino")
 
 
 class NetworkSession(Protocol):
-    """One loaded graph that several threads may ask at once."""
+    """One loaded graph, shared by several threads."""
 
     inputs: dict[str, str]
     """The names of the inputs and their types, such as `tensor(int64)`."""
     tells_tokens: bool
-    """Whether the graph has an output that says of every token how wrong it is."""
+    """Whether the graph has an output that scores how wrong each token is."""
 
     def run(self, feed: Mapping[str, NDArray[np.int64]]) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
         """The raw outputs for one pair: of the pair, and of its tokens where the graph tells tokens.
@@ -84,10 +84,10 @@ def start_session(graph: Path, runtime: Runtime, threads: int) -> NetworkSession
 
 
 def known_as(name: str, digest: str, runtime: Runtime) -> tuple[str, str]:
-    """The name and digest of a network under a runtime: what reports, receipts, promises and caches tell it by.
+    """The name and digest of a network under a runtime, as in reports, receipts, promises and cache keys.
 
-    Under ONNX Runtime they are those of the files, as they were before there was a choice. Under another one both are
-    different, so that remembered scores, calibrations and receipts of the one never pass for those of the other.
+    Under ONNX Runtime they are those of the files. Under another runtime both differ, so that cached scores,
+    calibrations and receipts of one runtime are never taken for those of another.
 
     >>> known_as("tiny 1", "0" * 64, "onnxruntime") == ("tiny 1", "0" * 64)
     True

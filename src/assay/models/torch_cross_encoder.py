@@ -25,7 +25,7 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.js
 
 
 class TorchCrossEncoder:
-    """A scorer of pairs over a `transformers` checkpoint, one pair a run as everywhere. Build it with `load`."""
+    """A scorer of pairs over a `transformers` checkpoint, which judges one pair at a time. Build it with `load`."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class TorchCrossEncoder:
         self._tokenizer = tokenizer
         self._labels = labels
         self._max_pair_tokens = max_pair_tokens
-        self._device, self._placed, self._placing = device, device == "cpu", threading.Lock()
+        self._device, self._placed, self._placement_lock = device, device == "cpu", threading.Lock()
 
     @classmethod
     def load(cls, directory: Path | str, *, runtime: Runtime = DEFAULT_RUNTIME) -> TorchCrossEncoder:
@@ -52,8 +52,8 @@ class TorchCrossEncoder:
 
         Args:
             directory: as `save_pretrained` writes it.
-            runtime: `cuda` for a GPU, to which the weights go with the first pair: a process that only says which
-                network others judge with needs none, and a process may be forked until then.
+            runtime: `cuda` for a GPU. The weights are moved to it with the first pair: until then a process needs no
+                GPU and may be forked.
 
         Raises:
             ModelError: torch or transformers is not installed, or the checkpoint cannot be read.
@@ -100,7 +100,7 @@ class TorchCrossEncoder:
 
     @property
     def three_way(self) -> bool:
-        """Whether the network tells contradiction apart."""
+        """Whether the network has an output for contradiction."""
         return self._labels.three_way
 
     @property
@@ -157,7 +157,7 @@ class TorchCrossEncoder:
 
     def _place(self, torch: Any) -> None:
         """Moves the weights to their device, once."""
-        with self._placing:
+        with self._placement_lock:
             if self._placed:
                 return
             if not torch.cuda.is_available():

@@ -1,7 +1,7 @@
-"""Reads what callers hand in (texts, mappings, bytes) as the values of the schema, or says what is wrong with it.
+"""Converts the inputs of callers (texts, mappings, bytes) to values of the schema, or raises a precise error.
 
-Everything here takes time linear in its input, keeps every character as it came, and raises `InputError` with the item,
-the place in it and what to do.
+Every function takes time linear in its input, keeps every character, and raises `InputError` that names the item, the
+place in it and the remedy.
 """
 
 import json
@@ -18,6 +18,9 @@ from assay.schema.evidence import Evidence
 
 BINARY_SHARE: Final = 0.1
 """From this share of control and replacement characters on, a text counts as binary content."""
+
+_MOST_BITS: Final = 1_000
+"""The longest whole number that is written out as a name, in bits: about 300 digits. Python refuses above 4,300."""
 
 _TEXT_FIELDS: Final = ("text", "content", "page_content")
 _ID_FIELDS: Final = ("id", "doc_id", "chunk_id", "source_id", "document_id")
@@ -119,9 +122,11 @@ def _decode(value: bytes, what: str) -> str:
 
 
 def _refuse_binary(value: str, what: str) -> None:
-    for magic, kind in _MAGIC:
-        if value.startswith(magic):
-            raise InputError(f"{what} looks binary: it starts like {kind}; extract its text first")
+    # A sentence may begin with GIF89a or %PDF-1.7; a file goes on with characters that no sentence has.
+    if _CONTROL.search(value) is not None:
+        for magic, kind in _MAGIC:
+            if value.startswith(magic):
+                raise InputError(f"{what} looks binary: it starts like {kind}; extract its text first")
     nul = value.find("\x00")
     if nul >= 0:
         raise InputError(f"{what} looks binary: NUL at character {nul}; extract its text first, or remove it")
@@ -150,7 +155,7 @@ def _read_item(item: object, position: int) -> Evidence:
 
 
 def _checked(item: Evidence, what: str) -> Evidence:
-    """A value made by the caller: pydantic lets lone surrogates into texts, and they would fail only when written."""
+    """Checks an `Evidence` of the caller: pydantic accepts lone surrogates, which would fail only on serialization."""
     coerce_text(item.text, f"the text of {what}")
     for field in ("id", "title", "source", "version"):
         name = getattr(item, field)
@@ -195,7 +200,7 @@ def _read_mapping(item: Mapping[Any, Any], position: int, what: str) -> Evidence
 
 
 def _take(fields: dict[Any, Any], metadata: dict[Any, Any], names: Sequence[str]) -> Any:
-    """Removes and returns the first of the names that has a value; the others stay where they are."""
+    """Removes and returns the value of the first of the names that has one; the others stay."""
     for values in (fields, metadata):
         for name in names:
             if values.get(name) is not None:
@@ -208,8 +213,10 @@ def _names(item: Mapping[Any, Any]) -> str:
 
 
 def _name(value: object, field: str, what: str) -> str:
-    """A name: a text that is not blank; whole numbers are written out."""
+    """A name as text: not blank; whole numbers are converted."""
     if isinstance(value, int) and not isinstance(value, bool):
+        if value.bit_length() > _MOST_BITS:
+            raise InputError(f"the {field} of {what} is a number of more than 300 digits; give it as a text")
         return str(value)
     if not isinstance(value, str):
         raise InputError(f"the {field} of {what} must be a text, got {type(value).__name__}")
@@ -236,17 +243,20 @@ def _day(value: object, field: str, what: str) -> date | None:
         try:
             return datetime.fromisoformat(value.strip()).date()
         except ValueError:
-            pass  # the message below covers every other form
+            pass  # the error below covers this
     raise InputError(f"{field} of {what} must be a date as in 2026-01-31, got {_shown(value)}")
 
 
 def _shown(value: object) -> str:
-    shown = ascii(value)
+    try:
+        shown = ascii(value)
+    except ValueError:  # Python does not write out a whole number of more than 4,300 digits
+        return f"a value of type {type(value).__name__} that is too long to show"
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
 def _scalar(value: object, field: str, what: str) -> str | int | float | bool | None:
-    """A value of metadata: scalars as they are, anything nested as JSON, because it is carried and never read."""
+    """A value of metadata: scalars as they are, anything nested as JSON text; metadata is carried along, never read."""
     if isinstance(value, str):
         lone = _SURROGATE.search(value)
         if lone is not None:

@@ -50,7 +50,7 @@ def schema_text(name: str = "report") -> str:
 
 
 if __name__ == "__main__":
-    asked = sys.argv[1:] or ["report"]
-    if len(asked) != 1 or asked[0] not in PUBLISHED:
-        sys.exit(f"expected one of {', '.join(PUBLISHED)}, got {' '.join(asked)}")
-    sys.stdout.write(schema_text(asked[0]))
+    names = sys.argv[1:] or ["report"]
+    if len(names) != 1 or names[0] not in PUBLISHED:
+        sys.exit(f"expected one of {', '.join(PUBLISHED)}, got {' '.join(names)}")
+    sys.stdout.write(schema_text(names[0]))

@@ -1,4 +1,4 @@
-"""The skill: answers of coding agents checked as they end, with a word for each and figures over all of them."""
+"""The skill: checks the answers of coding agents as they end, with a verdict for each and metrics over all."""
 
 from typing import TYPE_CHECKING
 

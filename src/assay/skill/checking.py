@@ -1,4 +1,4 @@
-"""One answer of an agent, judged by the share of its claims that its contexts do not support."""
+"""Judges one answer of an agent by the share of its claims that its contexts do not support."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ _JUDGED: Final = (Verdict.SUPPORTED, Verdict.UNSUPPORTED, Verdict.CONTRADICTED)
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What the skill says of an answer; its fields are the skill's wire form (docs/skill.md)."""
+    """The result for one answer; its fields are the wire form of the skill (docs/skill.md)."""
 
     answer: str
     hallucination_score: float | None
@@ -34,7 +34,7 @@ class Verification:
     claim_details: tuple[Mapping[str, Any], ...]
     """Of each claim: `claim`, `is_supported`, `confidence`, `supporting_context`, `why`."""
     reasons: tuple[str, ...]
-    """Why it is no PASS, for people."""
+    """Why the verdict is not PASS, as sentences."""
     metrics: Totals
     """Over all checks, this one included."""
 
@@ -47,9 +47,9 @@ class SkillCheck:
     """Checks answers under the skill's settings.
 
     Args:
-        guard: makes the guard that judges, when the first answer has to be judged.
-        settings: the skill's.
-        ledger: what remembers; none to remember nothing.
+        guard: makes the guard, when the first answer has to be judged.
+        settings: the settings of the skill.
+        ledger: keeps results and metrics; none to keep nothing.
         clock: seconds since the epoch.
     """
 
@@ -63,12 +63,12 @@ class SkillCheck:
         self._guard, self._settings, self._ledger, self._clock = guard, settings, ledger, clock
 
     def verify(self, answer: str, contexts: Sequence[str], question: str | None = None) -> Verification:
-        """The verification of an answer; each counts in the metrics, a remembered one too.
+        """Checks an answer, or takes the result from the ledger; either way it counts in the metrics.
 
         Args:
-            answer: what the agent says.
-            contexts: what it had before it.
-            question: what it was asked.
+            answer: the answer of the agent.
+            contexts: the evidence that the agent had.
+            question: the question that it answers.
 
         Raises:
             InputError: answer or contexts cannot be read.
@@ -76,94 +76,99 @@ class SkillCheck:
         if not answer.strip():
             raise InputError("the answer is empty; expected the text that is to be checked")
         now, digest = self._clock(), self._digest(answer, contexts, question)
-        found = self._remembered(digest, now)
-        if found is None:
-            found = self._judged(answer, [one for one in contexts if one.strip()], question)
-            self._remember(digest, now, found)
-        return replace(found, metrics=self._counted(found, digest, now))
+        verification = self._remembered(digest, now)
+        if verification is None:
+            verification = self._judge(answer, [context for context in contexts if context.strip()], question)
+            self._remember(digest, now, verification)
+        return replace(verification, metrics=self._count(verification, digest, now))
 
     def _digest(self, answer: str, contexts: Sequence[str], question: str | None) -> str:
-        asked = json.dumps([self._settings.model_dump(mode="json"), answer, list(contexts), question], sort_keys=True)
-        return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+        content = json.dumps([self._settings.model_dump(mode="json"), answer, list(contexts), question], sort_keys=True)
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _remembered(self, digest: str, now: float) -> Verification | None:
         performance = self._settings.performance
         if self._ledger is None or not performance.cache_verifications:
             return None
-        remembered = self._ledger.remembered(digest, now - performance.cache_ttl_seconds)
-        if remembered is None:
+        row = self._ledger.remembered(digest, now - performance.cache_ttl_seconds)
+        if row is None:
             return None
         try:
-            lists = {name: tuple(remembered[name]) for name in ("unsupported_claims", "claim_details", "reasons")}
-            return Verification(**{**remembered, **lists, "metrics": Totals()})
+            lists = {name: tuple(row[name]) for name in ("unsupported_claims", "claim_details", "reasons")}
+            return Verification(**{**row, **lists, "metrics": Totals()})
         except (KeyError, TypeError):
-            return None  # of another version, or somebody else's: it is checked again
+            return None  # written by another version or another program: the answer is checked again
 
-    def _remember(self, digest: str, now: float, found: Verification) -> None:
-        # With claims that are not to be kept, nothing that holds their text is.
+    def _remember(self, digest: str, now: float, verification: Verification) -> None:
+        # Where the text of claims is not to be kept, no result is: it holds that text.
         if self._ledger is not None and self._settings.performance.cache_verifications and self._keeps_text:
-            self._ledger.remember(digest, now, {k: v for k, v in found.as_json().items() if k != "metrics"})
+            row = {name: value for name, value in verification.as_json().items() if name != "metrics"}
+            self._ledger.remember(digest, now, row)
 
     @property
     def _keeps_text(self) -> bool:
         return self._settings.logging.log_unsupported_claims
 
-    def _counted(self, found: Verification, digest: str, now: float) -> Totals:
+    def _count(self, verification: Verification, digest: str, now: float) -> Totals:
+        """The metrics over all checks, this one included."""
         if self._ledger is None or not self._settings.logging.enabled:
             return Totals()
-        claims = found.unsupported_claims if self._keeps_text else tuple("" for _ in found.unsupported_claims)
+        claims = verification.unsupported_claims
+        if not self._keeps_text:
+            claims = ("",) * len(claims)
         self._ledger.add(
             at=now,
             digest=digest,
-            verdict=found.verdict,
-            score=found.hallucination_score,
-            supported=found.num_verified,
+            verdict=verification.verdict,
+            score=verification.hallucination_score,
+            supported=verification.num_verified,
             unsupported=claims,
         )
         return self._ledger.totals()
 
-    def _judged(self, answer: str, contexts: Sequence[str], question: str | None) -> Verification:
+    def _judge(self, answer: str, contexts: Sequence[str], question: str | None) -> Verification:
         if not contexts:
             return _unchecked(answer, "there is no context to check the answer against")
         report = self._guard().check(answer, evidence=list(contexts), question=question)
-        claims = [one for one in report.claims if self._counts(one)]
+        claims = [claim for claim in report.claims if self._is_counted(claim)]
         if len(claims) > self._settings.claims.max_claims_per_answer:
             return _unchecked(answer, f"the answer makes {len(claims)} claims, more than max_claims_per_answer")
-        return self._worded(answer, claims, report)
+        return self._verification(answer, claims, report)
 
-    def _counts(self, claim: ClaimReport) -> bool:
+    def _is_counted(self, claim: ClaimReport) -> bool:
         return claim.verdict is not Verdict.NOT_CHECKABLE or not self._settings.claims.ignore_meta_statements
 
-    def _worded(self, answer: str, claims: Sequence[ClaimReport], report: HallucinationReport) -> Verification:
-        wrong = [one for one in claims if one.verdict is not Verdict.SUPPORTED]
-        score = len(wrong) / len(claims) if claims else None
-        word = self._word(score, [one for one in claims if one.verdict not in _JUDGED], report)
+    def _verification(self, answer: str, claims: Sequence[ClaimReport], report: HallucinationReport) -> Verification:
+        unsupported = [claim for claim in claims if claim.verdict is not Verdict.SUPPORTED]
+        score = len(unsupported) / len(claims) if claims else None
+        word = self._word(score, [claim for claim in claims if claim.verdict not in _JUDGED], report)
         return Verification(
             answer=answer,
             hallucination_score=score,
             verdict=word,
             num_claims=len(claims),
-            num_verified=len(claims) - len(wrong),
-            num_unsupported=len(wrong),
-            unsupported_claims=tuple(one.text for one in wrong),
-            claim_details=tuple(_detail(one) for one in claims),
-            reasons=tuple(f"{_why(one)}: {one.text}" for one in wrong) or _left_over(report, word),
+            num_verified=len(claims) - len(unsupported),
+            num_unsupported=len(unsupported),
+            unsupported_claims=tuple(claim.text for claim in unsupported),
+            claim_details=tuple(_detail(claim) for claim in claims),
+            reasons=tuple(f"{_why(claim)}: {claim.text}" for claim in unsupported) or _policy_reasons(report, word),
             metrics=Totals(),
         )
 
-    def _word(self, score: float | None, unread: Sequence[ClaimReport], report: HallucinationReport) -> Word:
+    def _word(self, score: float | None, unjudged: Sequence[ClaimReport], report: HallucinationReport) -> Word:
         detection = self._settings.detection
         if score is not None and score >= detection.critical_threshold and score > 0:
             return "FAIL"
         if score is not None and score >= detection.threshold and score > 0:
             return "WARN"
-        # Nothing that was not read passes as clean, nor what the policy holds back although no claim is unsupported.
-        if unread or report.coverage.unchecked or (not score and report.action is not Action.EMIT):
+        # Unread text is never a PASS, nor is an answer that the policy holds back although every claim is supported.
+        if unjudged or report.coverage.unchecked or (not score and report.action is not Action.EMIT):
             return "UNCHECKED"
         return "PASS"
 
 
-def _left_over(report: HallucinationReport, word: Word) -> tuple[str, ...]:
+def _policy_reasons(report: HallucinationReport, word: Word) -> tuple[str, ...]:
+    """Why an answer without unsupported claims is UNCHECKED: the reasons of the policy."""
     return report.decision.reasons if word == "UNCHECKED" else ()
 
 

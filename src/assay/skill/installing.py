@@ -1,4 +1,4 @@
-"""Puts the skill's folder where a client looks for skills, and its hook into the client's settings."""
+"""Installs the skill: copies its folder to where a client looks for skills, and registers its hook."""
 
 import json
 import shutil
@@ -11,28 +11,29 @@ from assay.errors import InputError
 from assay.evaluation.rows import write_file
 
 NAME: Final = "hallucination-monitor"
-"""The skill's name, and its folder's."""
+"""The name of the skill and of its folder."""
 CLIENTS: Final[Mapping[str, str]] = {"claude": ".claude", "codex": ".codex", "agents": ".agents"}
-"""Clients, and the folder below the project or home in which each looks for `skills/`."""
+"""By client, the folder of a project or home in which it looks for `skills/`."""
 COMMAND: Final = "assay skill hook"
-"""What the hook runs."""
+"""The command of the hook."""
 _TIMEOUT_S: Final = 120
 
 
 def install(client: str, root: Path, *, hook: bool = False, replace: bool = False) -> list[Path]:
-    """Copies the folder, and registers the Stop hook of Claude Code where that is wanted.
+    """Copies the folder of the skill, and on request registers the Stop hook of Claude Code.
 
     Args:
         client: one of `CLIENTS`.
         root: the project's folder, or the home of its user.
-        hook: whether `settings.json` gets the hook; what else it says stays.
-        replace: whether a folder that is there is replaced; its `config.yaml` stays.
+        hook: whether to add the hook to `settings.json`; everything else in it stays.
+        replace: whether to replace a folder that is there already; its `config.yaml` stays.
 
     Returns:
-        What was written.
+        The files that were written.
 
     Raises:
-        InputError: the client is unknown or has no such hook, the folder is there, or `settings.json` is not readable.
+        InputError: the client is unknown or has no such hook, the folder is there already, or `settings.json` cannot be
+            read.
     """
     if client not in CLIENTS:
         raise InputError(f"the client is {client!r}; expected one of {', '.join(CLIENTS)}")
@@ -62,10 +63,10 @@ def install(client: str, root: Path, *, hook: bool = False, replace: bool = Fals
 
 
 def _stays_inside(base: Path, root: Path) -> None:
-    """Refuses to write through a link that leads elsewhere: the folder may be somebody else's repository.
+    """Refuses to write through a symbolic link: the project may be a repository that is not to be trusted.
 
     Raises:
-        InputError: what is to be written would land outside of the folder.
+        InputError: a file would be written outside of `root`, or through a link.
     """
     folder, inside = base / "skills" / NAME, root.resolve()
     for path in (base, folder.parent, folder, *folder.rglob("*")):
@@ -74,7 +75,7 @@ def _stays_inside(base: Path, root: Path) -> None:
 
 
 def _with_hook(path: Path) -> dict[str, Any]:
-    """The client's settings with the hook among those for `Stop`; unchanged where it is there."""
+    """The settings of the client with the hook under `Stop`; unchanged where it is there already."""
     settings = _read(path)
     stops = settings.setdefault("hooks", {})
     if not isinstance(stops, dict) or not isinstance(stops.setdefault("Stop", []), list):

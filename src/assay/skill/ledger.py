@@ -1,7 +1,7 @@
-"""What the skill remembers between runs: figures over all checks, and answers that were checked a moment ago.
+"""The memory of the skill between runs: metrics over all checks, and the results of the latest ones.
 
-One SQLite file, which the processes of several agents may share. Of an answer it keeps a digest and figures, and the
-text of unsupported claims where the settings say so.
+One SQLite file, which the processes of several agents may share. For each answer it keeps a digest and figures, and
+where the settings allow it the text of unsupported claims.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import Any, Final
 from assay.errors import StoreError
 
 FORM: Final = 1
-"""The version of the file's form."""
+"""The version of the tables."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS checks (
     id INTEGER PRIMARY KEY, at REAL NOT NULL, digest TEXT NOT NULL, verdict TEXT NOT NULL, score REAL,
@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS checks (
 CREATE TABLE IF NOT EXISTS remembered (digest TEXT PRIMARY KEY, at REAL NOT NULL, result TEXT NOT NULL);
 """
 _REMEMBERED: Final = 500
-"""Answers that are remembered, at most."""
+"""The most results that are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +35,23 @@ class Totals:
     hallucinations_detected: int = 0
     """Checks that ended as WARN or FAIL."""
     unchecked: int = 0
-    """Answers that could not be judged: no evidence, or too much of it."""
+    """Checks that ended as UNCHECKED: no evidence, too many claims, or text that was not read."""
     claims_verified: int = 0
     claims_unsupported: int = 0
     pass_rate: float | None = None
-    """Of the checks that came to a word, the share of PASS; none without any."""
+    """The share of PASS among the checks that did not end as UNCHECKED; none without any."""
     average_hallucination_score: float | None = None
     """The mean score of checks with claims; none without any."""
 
 
 class Ledger:
-    """The file, made where it is missing.
+    """The file, which is made where it is missing.
 
     Args:
-        path: where it is.
+        path: the file.
 
     Raises:
-        StoreError: it cannot be opened, or is something else.
+        StoreError: the file cannot be opened, is no such database, or is of another version.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,9 +61,9 @@ class Ledger:
         except OSError as error:
             raise StoreError(f"{path.parent}: cannot be made: {error.strerror or error}") from error
         with self._open() as database:
-            found = database.execute("PRAGMA user_version").fetchone()[0]
-            if found not in (0, FORM):
-                raise StoreError(f"{path}: is of form {found}, this version of assay knows {FORM}; name another file")
+            version = database.execute("PRAGMA user_version").fetchone()[0]
+            if version not in (0, FORM):
+                raise StoreError(f"{path}: is of form {version}, this version of assay knows {FORM}; name another file")
             database.executescript(_TABLES)
             database.execute(f"PRAGMA user_version = {FORM}")
 
@@ -78,15 +78,15 @@ class Ledger:
     def add(
         self, *, at: float, digest: str, verdict: str, score: float | None, supported: int, unsupported: Sequence[str]
     ) -> None:
-        """Counts a check.
+        """Adds a check to the metrics.
 
         Args:
             at: seconds since the epoch.
             digest: of answer and contexts.
             verdict: `PASS`, `WARN`, `FAIL` or `UNCHECKED`.
             score: the share of unsupported claims; none without claims.
-            supported: how many claims are.
-            unsupported: the others; empty texts where they are not to be kept.
+            supported: the number of supported claims.
+            unsupported: the texts of the other claims; empty texts where they are not to be kept.
         """
         row = (at, digest, verdict, score, supported, len(unsupported), json.dumps([one for one in unsupported if one]))
         with self._open() as database:
@@ -104,18 +104,18 @@ class Ledger:
                    avg(score)
             FROM checks"""
         with self._open() as database:
-            total, found, unchecked, supported, unsupported, passed, score = database.execute(query).fetchone()
+            total, detected, unchecked, supported, unsupported, passed, score = database.execute(query).fetchone()
         judged = total - unchecked
-        return Totals(total, found, unchecked, supported, unsupported, passed / judged if judged else None, score)
+        return Totals(total, detected, unchecked, supported, unsupported, passed / judged if judged else None, score)
 
     def reset(self) -> None:
-        """Forgets everything."""
+        """Deletes all metrics and results."""
         with self._open() as database:
             database.execute("DELETE FROM checks")
             database.execute("DELETE FROM remembered")
 
     def remember(self, digest: str, at: float, result: Mapping[str, Any]) -> None:
-        """Keeps a result; beyond `_REMEMBERED` the oldest go."""
+        """Keeps a result; the oldest beyond `_REMEMBERED` are deleted."""
         with self._open() as database:
             database.execute("INSERT OR REPLACE INTO remembered VALUES (?, ?, ?)", (digest, at, json.dumps(result)))
             database.execute(
@@ -124,7 +124,7 @@ class Ledger:
             )
 
     def remembered(self, digest: str, since: float) -> dict[str, Any] | None:
-        """The result of the same answer, where it was checked since then."""
+        """The result under a digest; none where there is none since `since` (seconds since the epoch)."""
         with self._open() as database:
             row = database.execute(
                 "SELECT result FROM remembered WHERE digest = ? AND at >= ?", (digest, since)
@@ -132,4 +132,4 @@ class Ledger:
         try:
             return None if row is None else dict(json.loads(row[0]))
         except (ValueError, TypeError):
-            return None  # somebody else's row: it is checked again
+            return None  # written by another program: the answer is checked again

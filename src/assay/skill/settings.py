@@ -1,4 +1,4 @@
-"""What `config.yaml` of the skill says."""
+"""The settings of the skill, read from its `config.yaml`."""
 
 from pathlib import Path
 from typing import Any, Final, Literal, Self
@@ -23,11 +23,11 @@ class Detection(_Part):
     auto_active: bool = True
     """Whether the Stop hook checks answers; without it only a command or a person asks for a check."""
     threshold: float = Field(default=0.1, ge=0, le=1)
-    """The share of unsupported claims from which the word is WARN."""
+    """The share of unsupported claims from which the verdict is WARN."""
     critical_threshold: float = Field(default=0.3, ge=0, le=1)
-    """The share from which it is FAIL."""
+    """The share of unsupported claims from which it is FAIL."""
     on_fail: Literal["revise", "warn"] = "revise"
-    """What the hook does about FAIL: has the agent go on with what is wrong, or tells the user only."""
+    """What the hook does on FAIL: send the agent back with the findings, or only tell the user."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -43,13 +43,13 @@ class Claims(_Part):
     """Which claims count."""
 
     max_claims_per_answer: int = Field(default=200, ge=1, le=2_000)
-    """An answer with more is not judged as a whole: it is unchecked, and said to be."""
+    """An answer with more claims is UNCHECKED."""
     ignore_meta_statements: bool = True
-    """Whether statements that make no claim about the world stay out of the count."""
+    """Whether statements that make no claim about the world are left out of the count."""
 
 
 class Performance(_Part):
-    """What is remembered."""
+    """Which results are reused."""
 
     cache_verifications: bool = True
     cache_ttl_seconds: float = Field(default=600, ge=0, le=31_536_000)
@@ -57,11 +57,11 @@ class Performance(_Part):
 
 
 class Logging(_Part):
-    """What is written down."""
+    """What the ledger keeps."""
 
     enabled: bool = True
     log_unsupported_claims: bool = True
-    """Whether the text of claims is kept; without it figures only."""
+    """Whether the text of unsupported claims is kept; otherwise figures only."""
 
 
 class SkillSettings(_Part):
@@ -76,10 +76,10 @@ class SkillSettings(_Part):
 
 
 def read_settings(path: Path | None) -> SkillSettings:
-    """The settings in a file; the defaults where there is none.
+    """The settings in a file; the defaults where `path` is none.
 
     Raises:
-        PolicyError: the file cannot be read, or says what no setting is; the message names it.
+        PolicyError: the file cannot be read, or has an unknown or invalid setting, which the message names.
     """
     if path is None:
         return SkillSettings()
@@ -88,7 +88,7 @@ def read_settings(path: Path | None) -> SkillSettings:
         if len(text) > MOST_CHARACTERS:
             raise PolicyError(f"{path}: has {len(text):,} characters; settings have at most {MOST_CHARACTERS:,}")
         settings: Any = yaml.safe_load(text)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise PolicyError(f"{path}: cannot be read: {error}") from error
     if settings is None:
         return SkillSettings()

@@ -119,6 +119,20 @@ def test_no_retry_goes_beyond_the_time_of_the_request(ask: Asks) -> None:
     assert [request.timeout for request in chat.requests] == [4.0, 3.0, 1.0]
 
 
+def test_a_slow_failure_leaves_no_time_for_a_pause_and_is_what_is_raised(ask: Asks) -> None:
+    clock = Time()
+
+    def slow_failure(request: ChatRequest) -> ChatError:
+        clock.now += 3.0
+        return busy(2.0)
+
+    chat = ScriptedChat(slow_failure)
+    model = Retrying(chat, draw=lambda most: 0.0, clock=clock, sleep=clock.sleep, asleep=clock.asleep)
+    with pytest.raises(ChatError, match=BUSY):
+        ask(model, asking(timeout=4.0))
+    assert clock.waited == []
+
+
 def test_no_retry_goes_beyond_the_calls_of_the_request(ask: Asks) -> None:
     model, chat, _ = retrying([busy() for _ in range(9)], Retries(most=9))
     with pytest.raises(ChatError):
@@ -269,6 +283,20 @@ def test_the_first_failure_is_told(ask: Asks) -> None:
         ask(Several(_First(ScriptedChat([busy()]))), asking(n=3))
 
 
+@pytest.mark.parametrize(("spent", "timeouts"), [(3.0, [4.0, 1.0, 1.0]), (4.0, [4.0])])
+def test_further_answers_stay_within_the_time(ask: Asks, spent: float, timeouts: list[float]) -> None:
+    clock = Time()
+
+    def slow(request: ChatRequest) -> str:
+        clock.now += spent if request.timeout == 4.0 else 0.0
+        return "Two."
+
+    chat = ScriptedChat(slow)
+    made = ask(Several(_First(chat), clock=clock), asking(n=3, timeout=4.0))
+    assert [request.timeout for request in chat.requests] == timeouts
+    assert len(made.choices) == len(timeouts)
+
+
 def test_further_answers_stay_within_the_calls(ask: Asks) -> None:
     chat = ScriptedChat(["a"] * 9)
     assert len(ask(Several(_First(chat)), asking(n=5, most_calls=3)).choices) == 3
@@ -403,6 +431,11 @@ def test_a_damaged_file_counts_as_empty_and_is_told(tmp_path: Path, caplog: pyte
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+def test_a_file_whose_path_cannot_be_looked_up_counts_as_empty(caplog: pytest.LogCaptureFixture) -> None:
+    assert ChatCache("x" * 300).get(b"key") is None
+    assert "cannot be read" in caplog.text
+
+
 def test_only_its_owner_reads_the_cache(cache: ChatCache, tmp_path: Path) -> None:
     Cached(ScriptedChat(["Two."]), cache).complete(asking())
     for path in (tmp_path / "deep").iterdir():

@@ -20,13 +20,15 @@ from tests.models.chat.chat_contract import (
 )
 from tests.server.upstream_script import Answer, Upstream, chat_completion, json_answer, message, serving_upstream
 
-from assay.errors import ChatError, InputError
-from assay.models.chat.interface import Finish
+from assay.errors import AnswerError, ChatError, InputError
+from assay.models.chat.interface import Choice, Finish
 from assay.models.chat.load import Chat, ChatOptions
 from assay.models.chat.meter import Meter, Price
 from assay.models.chat.providers.anthropic_chat import AnthropicChat
 from assay.models.chat.providers.openai_chat import OpenAIChat
+from assay.models.chat.providers.responses import read_chat_completion
 from assay.models.chat.retry import Retries
+from assay.models.chat.structured import read_structured
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -375,3 +377,29 @@ def test_azure_is_asked_by_deployment_and_version(ask: Ask) -> None:
             await adapter.aclose()
 
     play(scene)
+
+
+def test_a_text_that_cannot_be_encoded_is_an_error_of_the_chat_model(told: Format, ask: Ask) -> None:
+    async def scene(adapter: Adapter, upstream: Upstream) -> None:
+        with pytest.raises(ChatError, match="cannot be sent"):
+            await ask(adapter, asking("half of a pair: \ud83d"))
+
+    against(told, said(told, "Two weeks."), scene=scene)
+
+
+def test_more_cached_tokens_than_the_prompt_has_do_not_make_a_check_cheaper() -> None:
+    value = {
+        "choices": [{"message": {"content": "Two."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 9_000}},
+    }
+    usage = read_chat_completion(value, asking(), "model 'm'").usage
+    assert usage.cached_tokens == 9
+    assert Price(prompt=2.0, completion=8.0, cached=0.0).of(usage) >= 0
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 900 + "]" * 900, "[" * 90_000, '{"weeks": 1e999}', '{"weeks": NaN}', '{"weeks": 1, "weeks": 2}']
+)
+def test_a_hostile_structured_answer_is_an_answer_error(text: str) -> None:
+    with pytest.raises(AnswerError):
+        read_structured(Choice(text), {"type": "object", "properties": {"weeks": {"type": ["number", "array"]}}})

@@ -324,3 +324,30 @@ def test_recorded_trajectories_are_read_without_loss(nothing_lost: Check) -> Non
             calls += len(found)
             results += sum(isinstance(step, ToolResult) for step in run.steps)
     assert (calls, results) == (1164, 1164)
+
+
+@pytest.mark.parametrize(
+    ("format_name", "transcript"),
+    [
+        (
+            "openai_responses",
+            [{"type": "file_search_call", "id": "f", "results": [{"file_id": "1", "text": "t", "score": 10**350}]}],
+        ),
+        ("otel_genai", [{"attributes": [{"key": "gen_ai.x", "value": {"intValue": "--5"}}]}]),
+        ("anthropic_messages", [{"role": "user", "content": [{"type": "tool_result", "content": {"type": []}}]}]),
+        ("anthropic_messages", [{"role": "user", "content": [{"type": "tool_result", "content": [{"type": {}}]}]}]),
+    ],
+)
+def test_a_hostile_value_where_another_type_belongs_is_kept_and_never_raises(
+    format_name: str, transcript: list[Any]
+) -> None:
+    run = read_run(transcript, format=format_name)
+    assert run.format == format_name
+
+
+def test_values_of_an_own_run_that_json_cannot_hold_are_faults_of_the_run() -> None:
+    call = '{"kind": "tool_call", "name": "pay", "arguments": {"form": "json", "value": {"amount": NaN}}}'
+    run = read_run('{"run_id": "r", "steps": [' + call + "]}")
+    assert [(fault.code, fault.place) for fault in run.faults] == [
+        ("value.not_finite", "/steps/0/arguments/value/amount")
+    ]

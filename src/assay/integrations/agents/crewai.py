@@ -84,11 +84,11 @@ class _TaskRun:
 
     task: Any
     asked: tuple[str, ...]
-    """What its maker and user say: the description without what models have added."""
+    """The words of its author and its user: the description without additions by models."""
     quoted: tuple["_TaskRun", ...]
-    """The runs whose outputs stand in its prompt."""
+    """The runs whose outputs are quoted in its prompt."""
     released: Any = None
-    """What the guardrail let out."""
+    """What the guardrail released."""
     output: Any = None
     """The output that the task ended with."""
 
@@ -101,7 +101,7 @@ _templates: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
 
 
 def _begin_kickoff(context: Any) -> None:
-    """A hook: a crew, or a flow, is kicked off."""
+    """Hook at the kickoff of a crew or a flow."""
     if context.crew is not None:
         _kickoffs.set((*_kickoffs.get(), _Kickoff(context.crew))[-_MOST_NESTED:])
         for task in context.crew.tasks:
@@ -109,11 +109,13 @@ def _begin_kickoff(context: Any) -> None:
 
 
 def _begin_task(context: Any) -> None:
-    """A hook: a task, or a method of a flow, begins."""
+    """Hook at the beginning of a task, or of a method of a flow."""
     if context.kind != "task":
         return
     task, crew = context.task, _crew_of(context)
-    _runs.set(tuple(run for run in _runs.get() if run.task is not task))  # first: CrewAI swallows what goes wrong below
+    _runs.set(
+        tuple(run for run in _runs.get() if run.task is not task)
+    )  # first: CrewAI swallows errors of the lines below
     found = [one for one in _kickoffs.get() if crew is not None and one.crew is crew]
     kickoff = found[-1] if found else _Kickoff(crew)
     if not found:
@@ -124,17 +126,17 @@ def _begin_task(context: Any) -> None:
 
 
 def _end_task(context: Any) -> None:
-    """A hook: a task has ended.
+    """Hook at the end of a task.
 
     Raises:
-        HookAborted: what it ends with is not what its guardrail let out.
+        HookAborted: its output is not the one that the guardrail released.
     """
     run = _current() if context.kind == "task" else None
     if run is None or run.task is not context.task:
         return
     try:
         unchanged = run.released is None or run.released == _said_by(context.payload)
-    except (AttributeError, TypeError, ValueError, RecursionError):  # CrewAI would swallow it and go on
+    except (AttributeError, TypeError, ValueError, RecursionError):  # CrewAI would swallow them and continue
         unchanged = False
     if not unchanged:
         raise HookAborted(
@@ -149,7 +151,7 @@ _HOOKS = {
     InterceptionPoint.PRE_STEP: _begin_task,
     InterceptionPoint.POST_STEP: _end_task,
 }
-"""They note what runs; where one is missing nothing is executed and nothing passes."""
+"""They record which task runs; where one is missing no call is executed and no output passes."""
 
 
 def _current() -> _TaskRun | None:
@@ -221,19 +223,19 @@ def _with_quoted(run: _TaskRun) -> list[_TaskRun]:
 
 
 def _said_by(output: Any) -> Any:
-    """Everything that an output tells its reader."""
+    """Everything in an output that a reader sees."""
     return to_jsonable_python((output.raw, output.pydantic, output.json_dict), serialize_unknown=True)
 
 
 @dataclass(slots=True)
 class _Seen:
-    """What one run of a task has called and got back, and how often its output failed."""
+    """The calls and results of one run of a task, and how often its output failed."""
 
     steps: list[Step] = field(default_factory=list)
     failed: int = 0
     ended: CallRejectedError | None = None
     evidence: tuple[Passage, ...] = ()
-    """What bears its output out, once that has passed."""
+    """The evidence for its output, once that has passed."""
     declared: dict[str, ToolDeclaration] = field(default_factory=dict)
     lock: Any = field(default_factory=RLock)
 
@@ -326,7 +328,7 @@ class CrewChecks:
             return self._seen.setdefault(run, _Seen())
 
     def _history(self, run: _TaskRun, seen: _Seen) -> Run:
-        """What a task was asked, what the tasks that it quotes have seen, and what it has seen itself."""
+        """The prompt of a task, the evidence of the tasks that it quotes, and its own calls and results."""
         earlier: list[Step] = []
         for number, quoted in enumerate(run.quoted):
             passages = self._of(quoted).evidence
@@ -359,7 +361,7 @@ class CrewChecks:
                 return decision.message
         try:
             found = execute()
-        except Exception as error:  # whatever the tool raises: the call has failed, and CrewAI is told as without us
+        except Exception as error:  # the code of the tool, of any kind: noted as a failed result, then raised to CrewAI
             with seen.lock:
                 seen.steps.append(tool_result(call_id, tool.name, str(error), failed=True))
             raise

@@ -125,7 +125,7 @@ def _refuse_what_goes_around(agent: Any) -> None:
 
 
 class _Checked:
-    """What one agent has seen in its run, and its parts behind the gate."""
+    """One agent behind the gate, with the calls and results of its run."""
 
     def __init__(self, agent: Any, gate: RunGate, manager: "_Checked | None" = None) -> None:
         self.agent, self._gate, self._manager = agent, gate, manager
@@ -261,7 +261,7 @@ class _Checked:
                 raise CallRejectedError(decision.message, decision)
         try:
             found = execute(value)
-        except Exception as error:  # whatever the tool raises: its call has failed, and smolagents gets the error
+        except Exception as error:  # the code of the tool, of any kind: noted as a failed result, then raised again
             with self._lock:
                 self._add(tool_result(call.id, call.name, str(error), failed=True))
             raise
@@ -320,7 +320,7 @@ class _Checked:
     def _timed_steps(self) -> list[Step]:
         """What was asked, and what was called and returned; a memory that was reset begins anew.
 
-        The task that a manager gives is a model's words: in its place stands what the manager itself was told.
+        The task from a manager is a model's words; the steps of the manager itself take its place.
         """
         memory = self.agent.memory.steps
         if memory is not self._memory:
@@ -351,7 +351,7 @@ class _Checked:
 
 
 def answer_words(end: CallRejectedError | HallucinationReport) -> str:
-    """What stands in the agent's memory where an answer was withheld."""
+    """The text in the agent's memory in place of an answer that was withheld."""
     return str(end) if isinstance(end, CallRejectedError) else fallback_response(end)
 
 

@@ -55,12 +55,12 @@ __all__ = ["AssayPlugin"]
 _INTERVENED = "guardrail_intervened"
 """The stop reason of an answer that was withheld."""
 _CANCELLED: Final = "cancelled"
-"""The stop reason where the user stopped the run: the kit says so itself in the place of what the model said."""
+"""The stop reason where the user stopped the run: Strands then replaces the text of the model by its own."""
 _SILENT: Final = frozenset({"toolUse", "reasoningContent"})
 """Blocks that show their reader nothing: calls, which are checked by themselves, and reasoning, which is no answer."""
 _READ: Final = _SILENT | {"text", "citationsContent"}
-"""Blocks that go on. The kit knows seven more (`strands.types.content.ContentBlock`), such as documents and images:
-nobody reads them here, so they are withheld."""
+"""Blocks that go on. Strands has seven more (`strands.types.content.ContentBlock`), such as documents and images:
+no check reads them, so they are withheld."""
 
 
 class AssayPlugin(Plugin):

@@ -1,4 +1,4 @@
-"""What the adapters of agents share: a model's response as steps of a run, and which corrections and words come out."""
+"""Shared by the adapters of agents: a model's response as steps of a run, and the text that may replace it."""
 
 import json
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from assay.schema.run import Arguments, ModelTurn, Run, Step, ToolCall, read_arg
 
 
 def turn(words: str, stop_reason: object = None) -> list[Step]:
-    """What a model said as the steps of a run; none where it said nothing.
+    """The text of a response as steps of a run; no step where it is empty.
 
     Args:
-        words: what it said.
-        stop_reason: why it stopped, as the framework says so: a word, a member of an enumeration, or nothing.
+        words: the text.
+        stop_reason: why the model stopped, in the framework's form: a word, a member of an enumeration, or none.
     """
     if not words:
         return []
@@ -45,9 +45,9 @@ def parsed(text: str) -> Any:
 
 
 def last_calls(run: Run, count: int) -> Iterator[tuple[Run, ToolCall]]:
-    """The last calls of a run in their order, each with the run as it was when it was asked for.
+    """The last calls of a run in their order, each with the run as it was before the call.
 
-    They are told by their place: a model may give two calls one id.
+    They are identified by their place: a model may give two calls one id.
     """
     places = [index for index, step in enumerate(run.steps) if isinstance(step, ToolCall)]
     for index in places[len(places) - count :]:
@@ -57,25 +57,25 @@ def last_calls(run: Run, count: int) -> Iterator[tuple[Run, ToolCall]]:
 
 
 def call_before(run: Run, call_id: str | None, name: str, given: object) -> tuple[Run, ToolCall | None]:
-    """The last call of a run with this id, name and arguments, and the run as it was when it was asked for.
+    """The last call of a run with this id, name and arguments, and the run as it was before it.
 
-    All three belong to a call: an id may come again, and what is to be executed may not be what was asked for.
+    All three have to agree: ids recur, and the call to be executed may not be the one that the model sent.
     """
-    wanted = given if isinstance(given, Arguments) else arguments(given)
+    expected = given if isinstance(given, Arguments) else arguments(given)
     for index in range(len(run.steps) - 1, -1, -1):
         step = run.steps[index]
-        if isinstance(step, ToolCall) and (step.id, step.name, step.arguments) == (call_id, name, wanted):
+        if isinstance(step, ToolCall) and (step.id, step.name, step.arguments) == (call_id, name, expected):
             return run.model_copy(update={"steps": run.steps[:index]}), step
     return run, None
 
 
 def correction(feedback: Feedback, words: str, stop_reason: object = None, *, calls: bool = False) -> str:
-    """A model's corrected answer; the one that failed where it calls tools instead, or does not come to its end."""
+    """A model's corrected answer; the failed one where the model calls tools instead or is cut off."""
     return feedback.output if calls or ended_early(stop_reason) else words
 
 
 def ended_early(stop_reason: object) -> bool:
-    """Whether a model that stopped for this reason left its answer unfinished; not where it does not say why."""
+    """Whether a stop reason means that the answer is unfinished; false where there is no reason."""
     reason = _word(stop_reason)
     return reason is not None and is_cut_off(reason)
 
@@ -86,7 +86,7 @@ def _word(stop_reason: object) -> str | None:
 
 
 def instead_of_unread(gate: RunGate, kinds: list[str]) -> str:
-    """What is said where a response has only content that no check reads.
+    """The text to show where a response has only content that no check reads.
 
     Args:
         gate: the options.

@@ -1,4 +1,4 @@
-"""What the middleware of all clients shares: how calls are checked, what one call is checked against, what came of it.
+"""Shared by the clients of all SDKs: how calls are checked, against what, and the outcome of each.
 
 Evidence is taken from the request itself, as the gateway takes it: tool results, passages, and what the user and the
 system prompt state. A call may bring its own, in the member `assay` of its body (`extra_body={"assay": {...}}`, which
@@ -39,26 +39,26 @@ _log = logging.getLogger("assay.integrations")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found of one answer of a model."""
+    """The outcome of the check of one answer of a model."""
 
     report_id: str
     mode: Mode
     action: str
     """The gate's action, or `unchecked`."""
     passed: bool
-    """Whether the gate lets it out; whether it went out is a question of the mode."""
+    """Whether the answer passes; whether it went out depends on the mode."""
     notice: str | None = None
-    """What was said in its place, or together with it."""
+    """The text in its place, or together with it."""
     score: float | None = None
     reports: tuple[HallucinationReport, ...] = ()
     """The report of each text of the answer; of a stream that was stopped, that of the part that stopped it."""
     calls: tuple[CallCheck, ...] = ()
-    """What was found of each tool call."""
+    """The check of each tool call."""
     reasons: tuple[str, ...] = ()
     timing: StreamTiming | None = None
-    """What holding a stream back cost; none for an answer that was not streamed."""
+    """The delay from holding a stream back; none for an answer that was not streamed."""
     revision: dict[str, Any] | None = None
-    """What asking the model again came to, where it was asked."""
+    """The cost and result of asking the model again, where it was asked."""
 
     @property
     def report(self) -> HallucinationReport | None:
@@ -66,7 +66,7 @@ class Outcome:
         return self.reports[0] if self.reports else None
 
     def raise_withheld(self) -> None:
-        """Raises what an answer that was withheld is.
+        """Raises the error of an answer that was withheld; nothing for one that passed.
 
         Raises:
             CallRejectedError: a tool call was refused; the message is for the model.
@@ -89,9 +89,9 @@ class Call:
 
     report_id: str = field(default_factory=lambda: f"run_{secrets.token_hex(16)}")
     outcome: Outcome | None = None
-    """What was found; none while it is not known, and where nothing had to be checked."""
+    """None while it is not known, and where nothing had to be checked."""
     error: AssayError | None = None
-    """What is raised where the client was called, whatever the client itself makes of the answer."""
+    """Raised to the program at the end of the call, whatever the client itself makes of the answer."""
 
 
 @dataclass(slots=True)
@@ -159,7 +159,7 @@ def given(
 
 @contextmanager
 def calling() -> Iterator[Call]:
-    """One call of a client; what its transport finds stands in it. What is wrong is raised at the end.
+    """One call of a client, which its transport fills in; its error is raised at the end of the block.
 
     Raises:
         AssayError: the call could not be checked, or its answer was withheld.
@@ -184,7 +184,7 @@ def current_call() -> Call:
 
 @dataclass(frozen=True)
 class ClientGate:
-    """How the answers to one client's calls are held to account."""
+    """How the answers to one client's calls are checked."""
 
     guard: Guard
     mode: Mode
@@ -234,7 +234,7 @@ class ClientGate:
             options = read_request_options(field_, None, None)
             if options.policy is not None:
                 raise InputError("the policy is that of the client's guard: protect another client for another policy")
-            # The body may be somebody else's, handed on: what it says may raise what the program said, not lower it.
+            # The body may come from a third party: it may raise the stakes that the program set, not lower them.
             require_held(options.task, self.guard.policy, (asked.task,))
             require_stakes(options.stakes, asked.stakes or Stakes.MEDIUM)
             default = RequestOptions()
@@ -254,7 +254,7 @@ class ClientGate:
         timing: StreamTiming | None = None,
         revision: dict[str, Any] | None = None,
     ) -> Outcome:
-        """Takes note of what was found of an answer."""
+        """Records the ruling on an answer as the outcome of its call."""
         outcome = Outcome(
             call.report_id,
             self.mode,

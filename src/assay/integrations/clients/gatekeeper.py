@@ -1,4 +1,4 @@
-"""What stands between a client and its model, apart from the waiting: what is sent, and what comes of an answer."""
+"""The gate between a client and its model without the input and output: what to send, and what becomes of answers."""
 
 import asyncio
 from collections.abc import Callable
@@ -29,9 +29,10 @@ from assay.wire import (
 from assay.wire.parts import without_reasoning
 
 OF_BODY: Final = ("content-length", "content-encoding", "transfer-encoding")
-"""Headers that speak of the bytes of a body, which are other bytes behind this."""
+"""Headers about the bytes of a body, dropped where the gate changes the body."""
 OF_REQUEST: Final = (b"content-length", b"idempotency-key", b"content-digest", b"content-md5", b"digest")
-"""Headers of a request that speak of one body and of no other; a key of idempotence would bring the same answer."""
+"""Headers about the body of one request, dropped when the model is asked again; a repeated idempotency key would
+return the same answer."""
 ASKING_S: Final = 300.0
 """Seconds after which a model is not asked again for an answer."""
 
@@ -89,23 +90,23 @@ class Gatekeeper:
         self.gate, self.paths = gate, paths
 
     def plan(self, method: str, path: str) -> Plan:
-        """What is known before the body is read."""
+        """The plan from what is known before the body is read."""
         call = current_call()
-        call.error = call.outcome = None  # an attempt before this one may have left some
+        call.error = call.outcome = None  # an earlier attempt of the client may have set them
         wire = self.paths.wire(method, path)
         if wire is None and self.gate.enforces and not self.paths.is_plain(method, path):
             return self._refuse(Plan(call), InputError(_no_path(method, path)))
         return Plan(call, wire)
 
     def read(self, plan: Plan, body: bytes) -> Plan:
-        """The plan with what the request says."""
+        """The plan completed from the body of the request."""
         if plan.wire is None:
             return plan
         try:
             plan.exchange, forwarded = self.gate.exchange(plan.wire, body, plan.call)
         except InputError as error:
             if not self.gate.enforces and FIELD.encode() not in body:
-                return plan  # the provider says best what is wrong with it
+                return plan  # sent on: the provider reports the fault best
             return self._refuse(plan, error)
         plan.body = forwarded if forwarded is not body else None
         return plan
@@ -117,7 +118,7 @@ class Gatekeeper:
         return plan
 
     def settle(self, plan: Plan, body: bytes) -> Settled:
-        """An answer that is all there, as it was found."""
+        """Rules on a whole answer."""
         try:
             changed, ruling = settled(plan.checked, body, self.gate.mode, hides=self.gate.hides)
         except AssayError as error:
@@ -141,7 +142,7 @@ class Gatekeeper:
         return self.gate.enforces and self.gate.attempts > 0 and not found.lost and sends_back("block", found.ruling)
 
     async def again(self, plan: Plan, body: bytes, found: Settled, ask: Ask) -> Settled:
-        """A better answer in the place of one that did not pass; the one that was withheld where there is none."""
+        """Asks the model for a better answer; the withheld one where none passes."""
         exchange = plan.checked
         reviser = Reviser(exchange, _Threads(), ask, attempts=self.gate.attempts, seconds=ASKING_S)
         try:
@@ -158,7 +159,7 @@ class Gatekeeper:
         return without_reasoning(plan.checked.wire.name, answer) if self.gate.hides else answer
 
     def take(self, plan: Plan, found: Settled) -> bytes:
-        """The body of an answer as the client gets it; what is to be raised stands in the call."""
+        """The body of an answer as the client gets it; an error to raise is put in the call."""
         self.gate.note(plan.call, found.ruling, revision=found.revision)
         if found.lost:
             plan.call.error = VerifierError(f"the model's answer was withheld: {found.ruling.reasons[0]}")
@@ -184,7 +185,7 @@ class Gatekeeper:
         )
 
     def finish(self, plan: Plan, flow: WireFlow) -> None:
-        """Takes note of how a stream ended."""
+        """Records the ruling on a stream at its end."""
         ruling = flow.ruling
         if not flow.complete:
             ruling = unchecked("the stream was left before its end")
@@ -209,7 +210,7 @@ class Gatekeeper:
         self.finish(plan, flow)
 
     def headers(self, plan: Plan, headers: Any) -> list[tuple[str, str]]:
-        """The headers of an answer whose body is another one."""
+        """The headers of an answer whose body was changed."""
         kept = [(name, value) for name, value in headers.multi_items() if name.lower() not in OF_BODY]
         outcome = plan.call.outcome
         action = outcome.action if outcome is not None else "pending"

@@ -1,4 +1,4 @@
-"""Stands between a client of the official SDKs and its HTTP client, and checks the answers that pass.
+"""A transport between a client of the official SDKs and its HTTP client that checks the answers.
 
 The client above keeps its own types, helpers and retries, since it gets what a server would send; the HTTP client below
 keeps its connections, proxies and hooks. Both `httpx` and `httpx2` are served, whichever the client was made with.
@@ -26,7 +26,7 @@ from assay.wire import Json, encoded, read_object
 KEY: Final = "assay"
 """The name under which a response's `extensions` have its call."""
 _LATER: set[asyncio.Task[None]] = set()
-"""Checks that follow answers which have gone out already; a task that nobody holds may be lost."""
+"""Checks of answers that have gone out already; asyncio may drop a task to which nobody holds a reference."""
 
 
 def http_module(client: object) -> Any:
@@ -68,7 +68,7 @@ def _kind(module: Any, ours: type, theirs: str) -> Callable[..., Any]:
 
 
 class _Transport:
-    """What both kinds have."""
+    """Shared by the synchronous and the asynchronous transport."""
 
     def __init__(self, module: Any, inner: Any, keeper: Gatekeeper) -> None:
         self._module, self._inner, self._keeper = module, inner, keeper
@@ -91,13 +91,13 @@ class _Transport:
 
     @staticmethod
     def _said(response: Any) -> Json:
-        """What a model said when it was asked again."""
+        """The answer of a model that was asked again."""
         if not 200 <= response.status_code < 300:
             raise VerifierError(f"the model answered {response.status_code} when it was asked again")
         return read_object(response.content, "the model's answer")
 
     def _refusal(self, plan: Plan) -> Any:
-        """An answer that no client tries again; what is raised stands in the call."""
+        """An error response that no client retries; the error to raise is in the call."""
         error = self._keeper.paths.shape(plan.wire).error(400, plan.refused or "")
         return self._module.Response(400, json=error, extensions={KEY: plan.call})
 
@@ -221,11 +221,11 @@ def _bytes_of(response: Any) -> Generator[bytes, None, None]:
 
 
 def _wake(response: Any) -> None:
-    """Wakes a thread that waits for more of a response which nobody wants."""
+    """Wakes a thread that waits for more of a response that is no longer needed."""
     stream = response.extensions.get("network_stream")
     line = stream.get_extra_info("socket") if stream is not None else None
     if line is not None and response.http_version.startswith("HTTP/1"):
-        with suppress(OSError):
+        with suppress(OSError):  # the socket is closed already, so that nobody waits
             line.shutdown(socket.SHUT_RDWR)
 
 

@@ -1,4 +1,4 @@
-"""What every evaluator says of an answer: one number, whether it passes, and why."""
+"""The verdict that all evaluators share: a score, whether the answer passes, and why."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from assay.schema import Action, HallucinationReport
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """An answer as an evaluation tool has it."""
+    """The verdict on one answer, for an evaluation tool."""
 
     report: HallucinationReport
 
@@ -32,13 +32,13 @@ class Scored:
     @property
     def reason(self) -> str:
         """Why, in a few lines: the summary and the first findings with their codes."""
-        found = [
+        findings = [
             f"{issue.code}: {issue.message}"
             for claim in self.report.claims
             for issue in claim.issues[:1]
             if claim.verdict.value not in {"supported", "not_checkable"}
         ]
-        return "\n".join([self.report.summary(), *found[:5]])
+        return "\n".join([self.report.summary(), *findings[:5]])
 
     @property
     def details(self) -> dict[str, Any]:
@@ -67,8 +67,8 @@ def scored(
     Args:
         guard: what checks.
         answer: the answer.
-        evidence: what it is held against; none at all is an error, an empty list is not.
-        question: what was asked, where it is known.
+        evidence: what it is checked against; none at all is an error, an empty list is not.
+        question: the question that it answers, where it is known.
         wants: where the tool keeps evidence, for the message of the error.
         options: further ones of `Guard.check`.
 

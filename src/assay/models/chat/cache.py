@@ -28,7 +28,7 @@ CREATE INDEX IF NOT EXISTS answers_made ON answers (made);
 
 
 def is_repeatable(request: ChatRequest) -> bool:
-    """Whether the same answer may be given again: a fresh draw is wanted of whoever asks warm and without a seed."""
+    """Whether a kept answer may be given: a request with a temperature above 0 and no seed asks for a fresh sample."""
     return request.temperature == 0 or request.seed is not None
 
 
@@ -66,10 +66,10 @@ class ChatCache:
 
     def get(self, key: bytes) -> Completion | None:
         """The answer that was kept under a key, marked as such; none where there is none or it is too old."""
-        if not self._path.exists():
-            return None
         now = self._clock()
         try:
+            if not self._path.exists():
+                return None
             with closing(self._open()) as database:
                 found = database.execute(
                     "SELECT body FROM answers WHERE key = ? AND made > ? AND made <= ?", (key, now - self._keep_s, now)
@@ -97,7 +97,7 @@ class ChatCache:
         """A connection for one use: nothing is held that a fork or another thread could share by mistake."""
         if not self._path.exists():
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))  # prompts may hold what is nobody's business
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))  # prompts may be confidential
         database = sqlite3.connect(self._path, timeout=5.0)
         try:
             database.executescript(_TABLE)

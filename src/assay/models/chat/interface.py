@@ -1,4 +1,4 @@
-"""What a chat model is: one request value in, one completion value out, in a synchronous and an asynchronous form."""
+"""The interface of chat models: one request in, one completion out, synchronously or asynchronously."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from assay.errors import InputError
 
 Role = Literal["system", "user", "assistant"]
 MOST_CHOICES = 32
-"""Answers that one request may ask for."""
+"""The most answers that one request may ask for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation. What others wrote is in it only inside of a fence (`assay.prompts`)."""
+    """One message of a conversation. Foreign text is in it only within a fence (`assay.prompts`)."""
 
     role: Role
     content: str
@@ -34,7 +34,7 @@ class ChatRequest:
     n: int = 1
     """How many answers, each of its own. An endpoint that gives one at a time is asked several times."""
     logprobs: bool = False
-    """Whether log-probabilities are wanted. An endpoint without them answers without."""
+    """Whether to ask for log-probabilities; an endpoint that has none answers without them."""
     max_tokens: int = 1024
     """The most tokens of one answer."""
     seed: int | None = None
@@ -64,7 +64,7 @@ class Finish(StrEnum):
     """Why an answer ended."""
 
     STOP = "stop"
-    """The model had said what it wanted to say."""
+    """The model ended its answer by itself."""
     LENGTH = "length"
     """It reached the limit of tokens: the answer is cut off."""
     REFUSAL = "refusal"
@@ -90,13 +90,13 @@ class Choice:
     text: str
     finish: Finish = Finish.STOP
     refusal: str | None = None
-    """What the model said in declining, where it said so apart from the text."""
+    """The text of a refusal, where the endpoint gives it apart from the answer."""
     logprobs: tuple[TokenLogprob, ...] | None = None
     """One for each token; none where the endpoint gives none."""
 
     @property
     def complete(self) -> bool:
-        """Whether the model said all of it and declined nothing; only then is the text an answer."""
+        """Whether the answer is whole and no refusal; only then may its text be used."""
         return self.finish is Finish.STOP and self.refusal is None
 
 
@@ -154,7 +154,7 @@ class Completion:
 
     @property
     def refusal(self) -> str | None:
-        """What the model said in declining, in the first answer."""
+        """The text of the refusal in the first answer."""
         return self.choices[0].refusal
 
     @property

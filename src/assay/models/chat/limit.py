@@ -14,7 +14,7 @@ from assay.models.chat.interface import ChatModel, ChatRequest, Completion
 from assay.models.chat.wrapping import ChatWrapper
 
 DEFAULT_AT_ONCE = 8
-"""Requests under way at once where nobody says otherwise."""
+"""Requests under way at once by default."""
 
 
 class Slots:
@@ -41,7 +41,7 @@ class Slots:
         with self._lock:
             while self._waiting:
                 place = self._waiting.popleft()
-                if place.set_running_or_notify_cancel():  # whoever gave up waiting is passed over
+                if place.set_running_or_notify_cancel():  # false for a waiter that has given up
                     place.set_result(None)
                     return
             self._free += 1
@@ -52,7 +52,7 @@ class Slots:
         place = self._ask()
         try:
             place.result()
-        except BaseException:
+        except BaseException:  # an interrupt of this thread: raised again once the place is free
             self._drop(place)
             raise
         try:
@@ -66,7 +66,7 @@ class Slots:
         place = self._ask()
         try:
             await asyncio.wrap_future(place)
-        except BaseException:
+        except BaseException:  # the task was cancelled: raised again once the place is free
             self._drop(place)
             raise
         try:
@@ -75,7 +75,7 @@ class Slots:
             self._give_back()
 
     def _drop(self, place: Future[None]) -> None:
-        """Give up waiting; a place that had been given in that moment goes to the next one."""
+        """Give up waiting; a place that was given in the same moment goes to the next waiter."""
         if not place.cancel():
             self._give_back()
 

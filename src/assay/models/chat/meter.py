@@ -20,7 +20,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Money for a million tokens. Prices change: there is no table of them here, whoever pays knows them."""
+    """The price of a million tokens. Prices change, so there is no table of them here: the caller gives them."""
 
     prompt: float
     completion: float
@@ -49,7 +49,7 @@ class Priced(Protocol):
 
 @runtime_checkable
 class Knowing(Protocol):
-    """A model that stands for one that was recorded, with what had been known before it was asked."""
+    """A replay of a recorded model, with earlier verdicts that the recorded check used again."""
 
     known: Mapping[str, Any]
 
@@ -108,7 +108,7 @@ class Spent:
 
 @dataclass(slots=True)
 class _Account:
-    """What changes; only under the meter's lock."""
+    """The mutable state of a meter; used only under its lock."""
 
     spent: dict[str, Spent] = field(default_factory=dict)
     reserved_calls: int = 0
@@ -121,7 +121,7 @@ class _Account:
 
 
 class Meter:
-    """Keeps the account of one check. Make one for each check, and ask the model through `asking`."""
+    """Counts what one check spends. Make one for each check, and ask the model through `asking`."""
 
     def __init__(
         self,
@@ -153,22 +153,22 @@ class Meter:
             raise InputError("a budget in money needs the price of the model's tokens")
 
     def asking(self, purpose: str) -> ChatModel:
-        """The model, with what it costs put down to a purpose."""
+        """The model, with its cost booked under a purpose."""
         return _Metered(self, self._model, purpose)
 
     @property
     def tape(self) -> Tape:
-        """What was said so far."""
+        """The answers so far."""
         return self._tape
 
     def recorded(self) -> dict[str, Any] | None:
-        """The tape as a JSON value; none where nothing was said."""
+        """The tape as a JSON value; none where it is empty."""
         price = None if self._price is None else asdict(self._price)
         return self._tape.value(self._model.name, self._model.digest, price)
 
     @property
     def known(self) -> Mapping[str, Any]:
-        """What a judge had said of claims before, where a recorded check is run again (`assay.models.chat.tape`)."""
+        """Earlier verdicts of a judge, where a recorded check is run again (`assay.models.chat.tape`)."""
         return self._model.known if isinstance(self._model, Knowing) else {}
 
     @property
@@ -202,7 +202,7 @@ class Meter:
         )
 
     def reserve(self, request: ChatRequest) -> ChatRequest:
-        """Set aside what a request may cost, and bind it to what is left.
+        """Reserve what a request may cost, and bound the request by what is left.
 
         Raises:
             BudgetError: there is not enough left.
@@ -219,7 +219,7 @@ class Meter:
         return replace(request, timeout=timeout, most_calls=allowed)
 
     def _left(self, need: Usage, elapsed: float) -> tuple[int | None, float | None]:
-        """Calls and seconds that are left. Whoever asks holds the lock."""
+        """Calls and seconds that are left. The caller holds the lock."""
         budget, total = self._budget, self._account.total
         calls = None if budget.calls is None else budget.calls - total.calls - self._account.reserved_calls
         if calls is not None and calls < 1:
@@ -242,7 +242,7 @@ class Meter:
         return calls, seconds
 
     def settle(self, purpose: str, request: ChatRequest, spent: Spent) -> None:
-        """Put what a request really cost in the place of what was set aside for it."""
+        """Replace the reservation of a request by what it really cost."""
         with self._lock:
             self._account.reserved_calls -= request.n
             self._account.reserved.remove(_need(request))
@@ -307,5 +307,5 @@ def _of(made: Completion) -> Spent:
 
 
 def _lost(request: ChatRequest) -> Spent:
-    """A request that was broken off may have cost all that was set aside for it."""
+    """The cost of a request that was broken off: all that was reserved for it."""
     return Spent(request.n, _need(request), requests=1, failures=1)

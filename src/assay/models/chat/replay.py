@@ -1,4 +1,4 @@
-"""A chat model that says again what it said when a check was recorded."""
+"""A chat model that replays the answers from when a check was recorded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.models.chat.tape import ERRORS, FORM, name_of
 
 
 class Replayed:
-    """A chat model that says again what is on a tape, and nothing else. Its answers cost nothing."""
+    """A chat model that replays the answers on a tape, and gives no others. Its answers cost nothing."""
 
     def __init__(self, tape: Mapping[str, Any]) -> None:
         """Read a tape.
@@ -34,7 +34,7 @@ class Replayed:
             price = tape.get("price")
             self.price = None if price is None else Price(**price)
             self.known: Mapping[str, Any] = dict(tape.get("known", {}))
-            """What a judge had said of claims before, by the claim."""
+            """Earlier verdicts of a judge that the check used again, by the claim."""
             for one in tape["answers"]:
                 self._answers.setdefault(str(one["request"]), deque()).append(_answer(one))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -53,10 +53,10 @@ class Replayed:
         return self._digest
 
     def complete(self, request: ChatRequest) -> Completion:
-        """The next answer that was given to this request.
+        """The next recorded answer to this request.
 
         Raises:
-            ChatError: it could not be had then.
+            ChatError: the request failed when it was recorded.
             InputError: the tape has none.
         """
         with self._lock:
@@ -75,7 +75,7 @@ class Replayed:
 
     @property
     def left(self) -> int:
-        """Answers that were given then and not asked for now."""
+        """Recorded answers that were not asked for in the replay."""
         with self._lock:
             return sum(map(len, self._answers.values()))
 

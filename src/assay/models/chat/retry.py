@@ -1,4 +1,4 @@
-"""Asking again after failures that may pass, with pauses that grow and are drawn at random."""
+"""Retries after failures that may be temporary, with pauses that grow and are random."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from assay.models.chat.wrapping import ChatWrapper
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often and how long.
+    """How often to retry and how long to pause.
 
     The pause before retry k (from 0) is drawn evenly from 0 to min(longest, first * 2**k), "full jitter": clients that
-    failed together do not come back together. Where the endpoint asks for a pause, its pause is kept and jitter added.
+    failed together do not come back together. A pause that the endpoint asks for is kept, with jitter added.
     """
 
     most: int = 3
@@ -85,7 +85,7 @@ class Retrying(ChatWrapper):
         begun = self._clock()
         spent = 0
         for tried in count():
-            left = None if request.timeout is None else request.timeout - (self._clock() - begun)
+            left = self._left(request, begun)
             if left is not None and left <= 0:
                 raise ChatError(f"model {self.name!r}: there is no time left to ask", calls=spent)
             calls = None if request.most_calls is None else request.most_calls - spent
@@ -95,6 +95,7 @@ class Retrying(ChatWrapper):
                 spent += error.calls
                 error.calls = spent
                 pause = self._pause(error, tried, request, spent)
+                left = self._left(request, begun)
                 if pause is None or (left is not None and pause >= left):
                     raise
                 yield Wait(pause)
@@ -103,6 +104,10 @@ class Retrying(ChatWrapper):
                 raise ChatError(f"model {self.name!r} gave nothing", calls=spent)
             return replace(made, calls=made.calls + spent, retries=made.retries + tried)
         raise AssertionError  # count() does not end
+
+    def _left(self, request: ChatRequest, begun: float) -> float | None:
+        """Seconds that are left of the request's time; none where it has no bound."""
+        return None if request.timeout is None else request.timeout - (self._clock() - begun)
 
     def _pause(self, error: ChatError, tried: int, request: ChatRequest, spent: int) -> float | None:
         """Seconds to wait before asking again; none where it would not help or is not allowed."""

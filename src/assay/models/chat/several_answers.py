@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -13,14 +14,15 @@ from assay.models.chat.wrapping import ChatWrapper
 
 
 class Several(ChatWrapper):
-    """A chat model that asks again, at the same time, for the answers that the one behind it left out.
+    """A chat model that asks the one behind it again, in parallel, for the answers that it left out.
 
-    Of the further requests, those that fail are passed over: there are fewer answers then, and what failed is in the
-    count of calls. Where a request has a seed, each answer gets one of its own.
+    Further requests that fail are skipped: there are fewer answers then, and the failed calls are counted. Where a
+    request has a seed, each answer gets one of its own.
     """
 
-    def __init__(self, model: ChatModel) -> None:
+    def __init__(self, model: ChatModel, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._model = model
+        self._clock = clock
 
     def complete(self, request: ChatRequest) -> Completion:
         """The model's answers.
@@ -28,8 +30,9 @@ class Several(ChatWrapper):
         Raises:
             ChatError: there is not even one.
         """
+        begun = self._clock()
         first = self._model.complete(request)
-        further = _further(request, first)
+        further = _further(request, first, self._clock() - begun)
         if not further:
             return first
 
@@ -44,7 +47,9 @@ class Several(ChatWrapper):
 
     async def acomplete(self, request: ChatRequest) -> Completion:
         """As `complete`, without blocking the event loop."""
+        begun = self._clock()
         first = await self._model.acomplete(request)
+        further = _further(request, first, self._clock() - begun)
 
         async def one(asked: ChatRequest) -> Completion | ChatError:
             try:
@@ -52,20 +57,24 @@ class Several(ChatWrapper):
             except ChatError as error:
                 return error
 
-        return _joined(first, await asyncio.gather(*(one(asked) for asked in _further(request, first))))
+        return _joined(first, await asyncio.gather(*(one(asked) for asked in further)))
 
 
-def _further(request: ChatRequest, first: Completion) -> list[ChatRequest]:
-    """The requests for the answers that are missing; calls that are left are shared out among them."""
+def _further(request: ChatRequest, first: Completion, elapsed_s: float) -> list[ChatRequest]:
+    """The requests for the missing answers, within the time and the calls that the first one left.
+
+    The calls are divided among them.
+    """
     have = len(first.choices)
     missing = request.n - have
     if request.most_calls is not None:
         missing = min(missing, max(0, request.most_calls - first.calls))
-    if missing <= 0:
+    left = None if request.timeout is None else request.timeout - elapsed_s
+    if missing <= 0 or (left is not None and left <= 0):
         return []
     share = None if request.most_calls is None else (request.most_calls - first.calls) // missing
     seeds = [None if request.seed is None else request.seed + have + place for place in range(missing)]
-    return [replace(request, n=1, seed=seed, most_calls=share) for seed in seeds]
+    return [replace(request, n=1, seed=seed, most_calls=share, timeout=left) for seed in seeds]
 
 
 def _joined(first: Completion, others: Sequence[Completion | ChatError]) -> Completion:

@@ -1,7 +1,7 @@
-"""One code path for the synchronous and the asynchronous form of whatever stands around a chat model.
+"""One code path for the synchronous and the asynchronous form of a wrapper around a chat model.
 
-What stands around it is written as a generator that yields what it wants done: asking the model, or waiting. `drive`
-does it in a thread and `adrive` in an event loop; a `ChatError` is thrown into the generator where it asked.
+A wrapper is written as a generator that yields its requests: to ask the model, or to wait. `drive` fulfils them in a
+thread and `adrive` in an event loop; a `ChatError` is thrown into the generator at the `yield` that asked.
 """
 
 from __future__ import annotations

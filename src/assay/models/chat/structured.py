@@ -1,8 +1,9 @@
-"""Structured answers read: an answer that is cut off, declined or not what was asked for is never half believed."""
+"""Reads structured answers: an answer that is cut off, declined or of another form is an error as a whole."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -16,11 +17,10 @@ LONGEST: Final = 200_000
 def read_structured(choice: Choice, schema: Mapping[str, Any]) -> Any:
     """The value of an answer that satisfies a JSON Schema.
 
-    A single code fence around the whole is taken off: some local models write one whatever they are asked for. Nothing
-    else is repaired.
+    A single code fence around the whole is removed, since some local models always write one. Nothing else is repaired.
 
     Raises:
-        AnswerError: the answer is declined, cut off, no JSON, or does not satisfy the schema.
+        AnswerError: the answer is declined, cut off, no JSON, nested too deep, or does not satisfy the schema.
     """
     if choice.finish is Finish.REFUSAL or choice.refusal is not None:
         raise AnswerError("The model declined to answer.")
@@ -31,7 +31,12 @@ def read_structured(choice: Choice, schema: Mapping[str, Any]) -> Any:
     if len(choice.text) > LONGEST:
         raise AnswerError(f"The answer has {len(choice.text):,} characters; at most {LONGEST:,} are read.")
     try:
-        value = json.loads(_without_fence(choice.text), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        value = json.loads(
+            _without_fence(choice.text),
+            object_pairs_hook=_no_duplicates,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+        )
     except (ValueError, RecursionError) as error:
         raise AnswerError(f"The answer is not JSON: {str(error)[:120]}.") from error
     problem = _problem(value, schema)
@@ -59,7 +64,11 @@ def _without_fence(text: str) -> str:
 def _problem(value: Any, schema: Mapping[str, Any]) -> str:
     import jsonschema_rs
 
-    first = next(iter(jsonschema_rs.validator_for(dict(schema)).iter_errors(value)), None)
+    validator = jsonschema_rs.validator_for(dict(schema))
+    try:
+        first = next(iter(validator.iter_errors(value)), None)
+    except ValueError:  # the validator gives up at fewer levels of lists and objects than `json.loads`
+        return "it is nested too deep"
     if first is None:
         return ""
     place = "/".join(str(part) for part in first.instance_path) or "the whole"
@@ -71,6 +80,13 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) != len(pairs):
         raise ValueError("a name appears twice in one object")
     return made
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if not math.isfinite(number):
+        raise ValueError(f"{literal[:20]} is too large for a number")
+    return number
 
 
 def _no_constant(name: str) -> float:

@@ -1,7 +1,7 @@
-"""What a chat model said in the course of one check, written down so that the check can be run again without it.
+"""A record of the answers of a chat model in one check, with which the check can be run again without the model.
 
-A tape is a JSON value. It names requests by their digests (what was asked follows from the check), and has the answers
-to each in their order, those that failed too: a judge that could not be asked is a part of how a decision came about.
+A tape is a JSON value. It names requests by their digests (their content follows from the check), and has the answers
+to each in order. Failures are on it too: a judge that could not be asked is part of how a decision came about.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from assay.models.chat.interface import ChatRequest, Completion
 FORM: Final = 1
 """The version of the form of tapes."""
 ERRORS: Final[Mapping[str, type[ChatError]]] = {"answer": AnswerError, "budget": BudgetError, "chat": ChatError}
-"""What keeps a model from answering, the narrower kinds first."""
+"""The errors on a tape by their kind, subclasses first."""
 _REQUESTS: Final = 1
-"""Changes whenever what names a request changes its meaning."""
+"""The version of request keys; raised whenever their content changes."""
 
 
 def request_key(digest: str, request: ChatRequest) -> bytes:
-    """Names a request to one model by everything that its answer depends on; how long it may take is not part of it."""
+    """The key of a request to one model: everything that its answer depends on, and so not its timeout."""
     content = {
         "form": _REQUESTS,
         "model": digest,
@@ -37,7 +37,7 @@ def request_key(digest: str, request: ChatRequest) -> bytes:
 
 
 def name_of(request: ChatRequest) -> str:
-    """The name of a request on a tape: of everything that its answer depends on but the model."""
+    """The name of a request on a tape: as `request_key`, without the model."""
     return request_key("", request).hex()
 
 
@@ -78,7 +78,7 @@ class Tape:
         self._add({"purpose": purpose, "request": name_of(request), "made": asdict(made)})
 
     def failed(self, purpose: str, request: ChatRequest, error: ChatError) -> None:
-        """There was no answer to be had."""
+        """The request failed."""
         kind = next(name for name, of in ERRORS.items() if isinstance(error, of))
         entry = {"kind": kind, "message": str(error), "retryable": error.retryable, "calls": error.calls}
         self._add({"purpose": purpose, "request": name_of(request), "error": entry})
@@ -88,12 +88,12 @@ class Tape:
             self._answers.append(one)
 
     def knew(self, claim: str, response: Any) -> None:
-        """What had been said of a claim before, as a JSON value, was used again."""
+        """An earlier verdict on a claim, a JSON value, was used again."""
         with self._lock:
             self._known[claim] = response
 
     def value(self, model: str, digest: str, price: Mapping[str, Any] | None) -> dict[str, Any] | None:
-        """All of it as a JSON value; none where nothing was said and nothing known."""
+        """The tape as a JSON value; none where it is empty."""
         with self._lock:
             if not self._answers and not self._known:
                 return None

@@ -1,10 +1,10 @@
-"""What every chat model in front of another one has."""
+"""The base of chat models that wrap another one."""
 
 from assay.models.chat.interface import ChatModel
 
 
 class ChatWrapper:
-    """A chat model in front of another one, whose name and digest it has: it changes no answer."""
+    """A chat model in front of another one. It changes no answer, so it has the name and digest of that model."""
 
     _model: ChatModel
 

@@ -25,8 +25,8 @@ class GrammarLogits:
     """Rules out every token that no valid document goes on with.
 
     One processor serves one call of `generate`; rows of a batch, samples and beams are followed each by themselves.
-    transformers asks nothing of a processor but to be called, so nothing is inherited and PyTorch is imported by who
-    calls it.
+    transformers asks nothing of a processor but to be called, so nothing is inherited and PyTorch is imported by its
+    caller.
     """
 
     def __init__(self, grammar: JsonGrammar, prompt_tokens: int, *, hurry: int | None = None) -> None:

@@ -16,14 +16,14 @@ class Vocabulary:
     """Every token of a model, by its id."""
 
     tokens: tuple[bytes, ...]
-    """The bytes that each token stands for; of special tokens their names."""
+    """The bytes of each token; for special tokens their names."""
     ends: frozenset[int]
     """The ids that end an answer; one or more."""
     special: frozenset[int] = frozenset()
     """Ids that stand for no text; those that end are among them."""
 
     def __post_init__(self) -> None:
-        """Refuse what no answer could ever end with.
+        """Refuse a vocabulary with which no answer could end.
 
         Raises:
             ModelError: there is no token that ends an answer, or an id is out of range.
@@ -79,23 +79,23 @@ class Vocabulary:
 
 
 def _reader(model: Mapping[str, Any]) -> Any:
-    """What turns a token's name into its bytes: byte-level BPE, or sentence pieces with byte fallback."""
+    """The function from a token's name to its bytes: byte-level BPE, or sentence pieces with byte fallback."""
     decoder = json.dumps(model.get("decoder"))
     if '"ByteLevel"' in decoder or '"ByteLevel"' in json.dumps(model.get("pre_tokenizer")):
         table = byte_letters()
 
-        def of_bytes(text: str) -> bytes:
+        def byte_level(text: str) -> bytes:
             return bytes(table[letter] for letter in text) if all(c in table for c in text) else text.encode()
 
-        return of_bytes
+        return byte_level
     if "\u2581" in decoder or '"Metaspace"' in decoder:
 
-        def of_pieces(text: str) -> bytes:
+        def sentence_piece(text: str) -> bytes:
             if len(text) == 6 and text.startswith("<0x") and text.endswith(">"):
                 return bytes([int(text[3:5], 16)])
             return text.replace("\u2581", " ").encode()
 
-        return of_pieces
+        return sentence_piece
     raise ModelError(
         "a grammar needs a tokenizer whose tokens stand for bytes (byte-level BPE, or sentence pieces with byte "
         "fallback); this one does not, so a document could not be put together from its tokens"

@@ -26,7 +26,7 @@ from assay.schema.run.json_values import (
 )
 
 _STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
-"""A string to its end, or to that of the text: whatever follows a quotation mark matches, so it is read once."""
+"""A bracket, or a string up to its closing quotation mark or the end of the text, which keeps matching linear."""
 
 
 class ArgumentsForm(StrEnum):
@@ -56,8 +56,8 @@ class Arguments(Value):
 
     @model_validator(mode="after")
     def _malformed_arguments_have_no_value(self) -> Self:
-        wanted = self.form is ArgumentsForm.JSON and not self.faults
-        if wanted != (self.value is not None):
+        needs_value = self.form is ArgumentsForm.JSON and not self.faults
+        if needs_value != (self.value is not None):
             raise ValueError(
                 "arguments have a value exactly when they are JSON without faults: got "
                 f"form {self.form}, {len(self.faults)} faults and {'no' if self.value is None else 'a'} value"
@@ -126,17 +126,17 @@ def read_argument_object(value: object) -> Arguments:
 
 
 def _faults_of(value: object) -> list[Fault]:
-    """What no JSON value can hold, each kind once with its first place."""
-    found: dict[str, Fault] = {}
+    """Values that JSON cannot hold; one fault for each kind, with its first place."""
+    faults: dict[str, Fault] = {}
     for place, item in places(value):
         original = item.original if isinstance(item, Altered) else item
         if isinstance(original, str) and has_lone_surrogate(original):
             fault = _fault("lone_surrogate", "a text contains half of a surrogate pair", place)
-            found.setdefault(fault.code, fault)
+            faults.setdefault(fault.code, fault)
         elif isinstance(original, float) and not math.isfinite(original):
             fault = _fault("not_finite", f"the number {original} is no JSON", place)
-            found.setdefault(fault.code, fault)
-    return list(found.values())
+            faults.setdefault(fault.code, fault)
+    return list(faults.values())
 
 
 def _not_an_object(value: object) -> Fault:
@@ -144,7 +144,7 @@ def _not_an_object(value: object) -> Fault:
 
 
 class _Strict:
-    """The hooks of one strict reading; collects a fault of each code once, because hostile text may hold thousands."""
+    """The hooks of one strict `json.loads`; keeps one fault of each code, since hostile text may hold thousands."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []

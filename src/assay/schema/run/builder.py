@@ -1,4 +1,4 @@
-"""A run while it grows: adding a step costs the same however long the run is, and look-ups cost nothing."""
+"""A run while it grows: adding a step and looking up a call take constant time, however long the run is."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,10 +9,10 @@ from assay.schema.run.model import Executor, Run, Step, ToolCall, ToolDeclaratio
 
 
 class RunBuilder:
-    """Collects the steps of one run, and knows its tools and its open calls at every moment.
+    """Collects the steps of one run, and keeps its tools and its open calls up to date.
 
-    A checker of a growing run looks at what `add` was given, with `declaration` and `call` for what came before;
-    `run()` gives the frozen run so far. A builder belongs to one run and is not shared between threads.
+    A checker of a growing run looks at each step as it is added, and at earlier ones by `declaration` and `call`;
+    `run()` returns the frozen run so far. A builder belongs to one run and is not shared between threads.
 
     >>> from assay.schema.run.arguments import read_arguments
     >>> builder = RunBuilder("r-1")
@@ -41,7 +41,7 @@ class RunBuilder:
 
     @classmethod
     def from_run(cls, run: Run) -> "RunBuilder":
-        """A builder that goes on where a run stands."""
+        """A builder that continues a run."""
         builder = cls(run.run_id, format=run.format, extra=dict(run.extra))
         builder._faults = run.faults
         builder.extend(run.steps)
@@ -72,11 +72,11 @@ class RunBuilder:
             self.add(step)
 
     def declaration(self, name: str) -> ToolDeclaration | None:
-        """The declaration of a tool that holds now: the last one of that name."""
+        """The declaration of a tool that is in force: the last one of that name."""
         return self._declared.get(name)
 
     def declarations(self) -> tuple[ToolDeclaration, ...]:
-        """The declarations that hold now, in the order in which the names first came."""
+        """The declarations in force, in the order in which their names first came."""
         return tuple(self._declared.values())
 
     def call(self, call_id: str) -> ToolCall | None:

@@ -1,9 +1,9 @@
-"""Makes plain JSON of what a transcript was given as, so that the readers and the wire see nothing else.
+"""Converts a transcript in any Python form to plain JSON, the only form that readers and wire formats see.
 
-Transcripts come as JSON text, as mappings and lists, and as the values of the official clients, often mixed. Two things
-that Python holds are no JSON that everyone can read: numbers that are not finite and halves of surrogate pairs. Hostile
-text may contain either; they are replaced by their written form (`"NaN"`, `"\\ud800"`) and marked with a fault, so that
-they neither break the check nor pass unseen.
+Transcripts come as JSON text, as mappings and lists, and as values of the official clients, often mixed. Two kinds of
+Python value have no portable JSON: numbers that are not finite, and texts with half of a surrogate pair. Hostile text
+may contain either; they are replaced by their written form (`"NaN"`, `"\\ud800"`) and marked with a fault, so that
+they neither break the check nor go unnoticed.
 """
 
 import json
@@ -41,7 +41,7 @@ class Fault(Value):
 
 
 class Altered(str):
-    """The written form of a value that JSON cannot hold, with the value itself."""
+    """The written form of a value that JSON cannot hold; `original` is the value itself."""
 
     __slots__ = ("original",)
     original: str | float
@@ -50,11 +50,11 @@ class Altered(str):
     def of(cls, original: str | float) -> "Altered":
         """The written form of a number that is not finite, or of a text with half of a surrogate pair."""
         if isinstance(original, str):
-            made = cls(_SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", original))
+            altered = cls(_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", original))
         else:
-            made = cls("NaN" if math.isnan(original) else "Infinity" if original > 0 else "-Infinity")
-        made.original = original
-        return made
+            altered = cls("NaN" if math.isnan(original) else "Infinity" if original > 0 else "-Infinity")
+        altered.original = original
+        return altered
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class Plain:
 
 
 def plain_json(raw: object) -> Plain:
-    """Copies what came as JSON: mappings, lists, texts, numbers, booleans and null, and pydantic values as their dump.
+    """Copies a value as plain JSON; pydantic values become their dump.
 
     Raises:
         InputError: something in it is of another type, or it is nested deeper than `DEEPEST`.
@@ -84,7 +84,7 @@ def parse_json(text: str, what: str) -> Any:
     try:
         return _loads(text, what)
     except json.JSONDecodeError as error:
-        # Not `splitlines`: U+2028 and its like stand within a JSON string as they are.
+        # Not `splitlines`: a JSON string may hold U+2028 and other line separators unescaped.
         lines = [line for line in text.split("\n") if line.strip()]
         if error.msg != "Extra data" or len(lines) < 2:
             raise InputError(f"{what} is no JSON: {error.msg} at character {error.pos}") from None
@@ -106,7 +106,7 @@ def restored(value: Any) -> Any:
 
 
 def places(value: object) -> Iterator[tuple[str, object]]:
-    """Every value and every member's name below a value, with its JSON Pointer; without recursion."""
+    """Every value and every member name within a value, with its JSON Pointer; not recursive."""
     stack: list[tuple[str, object]] = [("", value)]
     while stack:
         place, item = stack.pop()
@@ -120,7 +120,7 @@ def places(value: object) -> Iterator[tuple[str, object]]:
 
 
 def has_lone_surrogate(text: str) -> bool:
-    """Whether half of a surrogate pair is in the text: no encoding can write it."""
+    """Whether the text contains half of a surrogate pair, which no encoding can write."""
     return _SURROGATE.search(text) is not None
 
 

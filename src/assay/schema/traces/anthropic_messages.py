@@ -123,7 +123,7 @@ def _read_result(fields: Fields, kind: str) -> list[Step]:
     if isinstance(content, dict):
         fields.any("content")
         failed = failed or str(content.get("type", "")).endswith("_error")
-        if content.get("type") in _PASSAGES:
+        if _is_passage(content):
             passages = [read_passage(content, where, call_id)]
         else:
             values["structured"] = content
@@ -131,7 +131,7 @@ def _read_result(fields: Fields, kind: str) -> list[Step]:
         fields.any("content")
         words = []
         for place, block in numbered(content, where):
-            if isinstance(block, dict) and block.get("type") in _PASSAGES:
+            if isinstance(block, dict) and _is_passage(block):
                 passages.append(read_passage(block, place, call_id))
             else:
                 words.append(read_part(block, place, fields.faults))
@@ -140,6 +140,11 @@ def _read_result(fields: Fields, kind: str) -> list[Step]:
         values["content"] = read_content(fields)
     executor = Executor.CLIENT if kind == "tool_result" else Executor.PROVIDER
     return [ToolResult(call_id=call_id, is_error=failed, executor=executor, **values, **fields.step()), *passages]
+
+
+def _is_passage(block: dict[str, Any]) -> bool:
+    kind = block.get("type")
+    return isinstance(kind, str) and kind in _PASSAGES
 
 
 def read_passage(block: dict[str, Any], place: str, call_id: str | None = None) -> Passage:

@@ -1,4 +1,4 @@
-"""Reads a run in whatever format it comes, or says what was expected and what came."""
+"""Reads a run from a transcript in any of the formats, which is recognised where it is not named."""
 
 import hashlib
 import json
@@ -47,7 +47,7 @@ def read_run(raw: object, *, format: str | None = None, run_id: str | None = Non
     plain = _plain(raw)
     value = plain.value
     if format is None and isinstance(value, dict) and isinstance(value.get("steps"), list):
-        return _own(value, run_id)
+        return _own(plain, run_id)
     name = _name(value, format)
     reading = _read(value, name)
     steps, faults = _marked(reading.steps, plain.faults + reading.faults)
@@ -97,9 +97,11 @@ def _read(value: Any, name: str) -> ReadTrace:
     first, second = reader(value["request"], "/request"), reader(value["response"], "/response")
     beside = {key: member for key, member in value.items() if key not in ("request", "response")}
     extra = beside | {"request": first.beside(), "response": second.beside()}
-    known = {_saying(step) for step in first.steps}
-    # A response repeats what the request declared.
-    steps = first.steps + [step for step in second.steps if _saying(step) not in known or step.kind not in _REPEATED]
+    known = {_content_key(step) for step in first.steps}
+    # A response repeats the tools and instructions of its request.
+    steps = first.steps + [
+        step for step in second.steps if step.kind not in _REPEATED or _content_key(step) not in known
+    ]
     faults = [*first.faults, *second.faults]
     for reading in (first, second):
         faults += reading.fields.faults if reading.fields else []
@@ -114,39 +116,41 @@ def is_exchange(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(key), dict) for key in ("request", "response"))
 
 
-def _saying(step: Step) -> str:
+def _content_key(step: Step) -> str:
+    """Identifies a step that a response may repeat, wherever it stands; empty for every other step."""
     return step.model_dump_json(exclude={"place"}) if step.kind in _REPEATED else ""
 
 
-def _own(value: dict[str, Any], run_id: str | None) -> Run:
+def _own(plain: Plain, run_id: str | None) -> Run:
+    """A run from its own JSON; values in it that had to be altered become faults of the run."""
     try:
-        run = Run.model_validate(value)
+        run = Run.model_validate(plain.value)
     except ValidationError as error:
         first = error.errors()[0]
         place = "/".join(str(part) for part in first["loc"])
         raise InputError(f"it has `steps` like a run of assay, but at {place}: {first['msg']}") from None
-    return run if run_id is None else run.model_copy(update={"run_id": run_id})
+    return run.model_copy(update={"run_id": run_id or run.run_id, "faults": (*run.faults, *plain.faults)})
 
 
 def _marked(steps: list[Step], faults: list[Fault]) -> tuple[list[Step], list[Fault]]:
-    """The steps with the faults of the values inside of them, and the faults that are in none."""
+    """The steps with the faults of the values inside of them, and the faults that belong to no step."""
     if not faults:
         return steps, []
     at: dict[str, int] = {}
     for index, step in enumerate(steps):
         at.setdefault(step.place or "", index)
-    found: dict[int, list[Fault]] = {}
+    faults_by_step: dict[int, list[Fault]] = {}
     outside = []
     for fault in faults:
         place = fault.place or ""
         while place and place not in at:
             place = place.rpartition("/")[0]
         if place in at:
-            found.setdefault(at[place], []).append(fault)
+            faults_by_step.setdefault(at[place], []).append(fault)
         else:
             outside.append(fault)
     marked = list(steps)
-    for index, more in found.items():
+    for index, more in faults_by_step.items():
         marked[index] = steps[index].model_copy(update={"faults": (*steps[index].faults, *more)})
     return marked, outside
 
@@ -156,6 +160,6 @@ def _text(value: Any) -> str | None:
 
 
 def _digest(value: Any) -> str:
-    """An id from the transcript itself, so that the same transcript gives the same run."""
+    """An id from the content of the transcript, so that the same transcript gives the same run."""
     written = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return f"run-{hashlib.sha256(written.encode()).hexdigest()[:16]}"

@@ -16,7 +16,7 @@ _KNOWN_DATA: Final = frozenset(
 """Types of parts that are no text and that the formats define."""
 
 PartReader = Callable[[dict[str, Any], str], "Part | None"]
-"""Reads a part that a format has beside the common ones; none where it does not know it."""
+"""Reads a part that only one format has; none for any other part."""
 
 
 def read_content(fields: Fields, key: str = "content", special: PartReader | None = None) -> tuple[Part, ...]:
@@ -33,15 +33,15 @@ def read_content(fields: Fields, key: str = "content", special: PartReader | Non
 
 
 def read_part(part: object, place: str, faults: list[Fault], special: PartReader | None = None) -> Part:
-    """Reads one part of a content; one of an unknown type is kept as it came, and named."""
+    """Reads one part of a content; a part of an unknown type is kept as it came, with a fault."""
     if isinstance(part, str):
         return TextPart(text=part)
     if not isinstance(part, dict):
         faults.append(_fault("item.unexpected_type", f"expected a part, got {json_kind(part)}", place))
         return DataPart(name="unknown", value=part)
-    found = special(part, place) if special else None
-    if found is not None:
-        return found
+    special_part = special(part, place) if special else None
+    if special_part is not None:
+        return special_part
     name = part.get("type")
     fields = Fields(part, place)
     if isinstance(name, str):
@@ -56,7 +56,7 @@ def read_part(part: object, place: str, faults: list[Fault], special: PartReader
 
 
 def opaque(item: object, place: str, *, known: bool = False, call_id: str | None = None) -> Opaque:
-    """An item that has no place in the normal form; with a fault unless its type is known to say nothing to a check."""
+    """An item that has no place in the normal form; with a fault, unless its type is known to hold nothing to check."""
     name = item.get("type") if isinstance(item, dict) else None
     role = item.get("role") if isinstance(item, dict) else None
     message = (
@@ -85,8 +85,8 @@ def _read_words(name: str, fields: Fields) -> Part | None:
         if isinstance(fields.peek(key), str):
             words = fields.text(key, "")
             fields.drop("type", name)
-            made: Part = kind(text=words, extra=fields.rest())
-            return made
+            part: Part = kind(text=words, extra=fields.rest())
+            return part
     return None
 
 

@@ -1,4 +1,4 @@
-"""Reads the fields of one item of a transcript and knows what was left unread, so that nothing is lost."""
+"""Reads the fields of one item of a transcript and keeps track of unread ones, so that nothing is lost."""
 
 from typing import Any, Literal, TypeVar, overload
 
@@ -8,7 +8,7 @@ _T = TypeVar("_T")
 
 
 class Fields:
-    """The fields of one item: each is taken once, and `rest` is what nobody took.
+    """The fields of one item: each is taken once, and `rest` has those that were not taken.
 
     A field that is null is absent. A field of another type than expected stays in the rest, with a fault.
 
@@ -61,29 +61,34 @@ class Fields:
         return self._take(key, bool, "a boolean")
 
     def number(self, key: str) -> float | None:
-        """Takes a number."""
+        """Takes a number; one that no float holds stays in the rest, with a fault."""
         value = self._left.get(key)
         if isinstance(value, bool) or not isinstance(value, int | float | None):
             self.fault("item.unexpected_type", f"expected a number, got {json_kind(value)}", key)
             return None
-        found = self._left.pop(key, None)
-        return None if found is None else float(found)
+        try:
+            number = None if value is None else float(value)
+        except OverflowError:
+            self.fault("item.unexpected_type", "expected a number that a float can hold, got a larger one", key)
+            return None
+        self._left.pop(key, None)
+        return number
 
     def drop(self, key: str, *implied: str) -> None:
-        """Takes a text that the normal form says in another way, if it is one of those expected."""
+        """Removes a field whose value is one of `implied`: the normal form expresses it in another way."""
         if self._left.get(key) in implied:
             del self._left[key]
 
     def keep(self, key: str, value: Any) -> None:
-        """Puts a field back into the rest, because what was taken of it was not all."""
+        """Puts a field back into the rest, with what was not taken of it."""
         self._left[key] = value
 
     def fault(self, code: str, message: str, key: str | None = None) -> None:
-        """Marks the item, or one of its fields."""
+        """Adds a fault of the item, or of one of its fields."""
         self.faults.append(Fault(code=code, message=message, place=self.place if key is None else self.at(key)))
 
     def rest(self) -> dict[str, Any]:
-        """What nobody took."""
+        """The fields that were not taken."""
         return dict(self._left)
 
     def step(self) -> "dict[Literal['place', 'faults', 'extra'], Any]":
@@ -102,7 +107,7 @@ class Fields:
 
 
 def merged(outer: Fields, inner: Fields, key: str) -> dict[str, Any]:
-    """The rests of an item and of the object that was taken from its field `key`: together where no name is in both."""
+    """The rests of an item and of the object from its field `key`; the latter stays nested where a name is in both."""
     left, nested = outer.rest(), inner.rest()
     return {**left, key: nested} if left.keys() & nested.keys() else left | nested
 

@@ -28,11 +28,11 @@ def read(value: Any, place: str = "") -> ReadTrace:
 
 
 class _Session:
-    """Knows which request each response answers: the id alone says so."""
+    """The messages of one session; remembers the method of each request, since a response has only its id."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        self._asked: dict[tuple[str, Any], str] = {}
+        self._methods: dict[tuple[str, Any], str] = {}
 
     def read(self, value: Any, place: str) -> None:
         stack = [(place, value)]
@@ -51,38 +51,40 @@ class _Session:
         method, number = message.get("method"), message.get("id")
         if isinstance(method, str):
             if isinstance(number, str | int):
-                self._asked[_key(number)] = method
+                self._methods[_key(number)] = method
             if method == "tools/call":
                 return [_read_call(fields)]
             return [_named(message, place, method)]
-        answered = self._asked.pop(_key(number), None) if isinstance(number, str | int) else None
+        answered_method = self._methods.pop(_key(number), None) if isinstance(number, str | int) else None
         if "error" in fields and "result" not in fields:
-            return [_read_error(fields) if answered in (None, "tools/call") else _named(message, place, answered)]
+            if answered_method in (None, "tools/call"):
+                return [_read_error(fields)]
+            return [_named(message, place, answered_method)]
         if isinstance(message.get("result"), dict):
-            return self._result(fields, answered, message)
+            return self._result(fields, answered_method, message)
         return self._plain_message(fields, message)
 
     def _result(self, outer: Fields, method: str | None, message: dict[str, Any]) -> list[Step]:
         number = _number(outer)
         fields = Fields(outer.object("result") or {}, outer.at("result"))
-        found: list[Step]
+        steps: list[Step]
         if method == "tools/call" or (method is None and "content" in fields):
-            found = _read_result(fields, number)
+            steps = _read_result(fields, number)
         elif method == "tools/list" or (method is None and "tools" in fields):
-            found = _read_declarations(fields)
+            steps = _read_declarations(fields)
         elif method == "resources/read":
             contents = numbered(fields.items("contents") or [], fields.at("contents"))
-            found = [_read_resource(resource, where, None) for where, resource in contents]
+            steps = [_read_resource(resource, where, None) for where, resource in contents]
         else:
-            found = []
-        if not found:
+            steps = []
+        if not steps:
             return [_named(message, outer.place, method or "result")]
         beside = outer.rest() | ({"result": fields.rest()} if method == "resources/read" and fields.rest() else {})
-        if number is not None and method is None and not isinstance(found[0], ToolResult):
-            beside["id"] = message["id"]  # of no request that is here, which would have kept it
+        if number is not None and method is None and not isinstance(steps[0], ToolResult):
+            beside["id"] = message["id"]  # its request, which would have kept the id, is not in the transcript
         if beside:
-            found[0] = found[0].model_copy(update={"extra": {**found[0].extra, "message": beside}})
-        return found
+            steps[0] = steps[0].model_copy(update={"extra": {**steps[0].extra, "message": beside}})
+        return steps
 
     def _plain_message(self, fields: Fields, message: dict[str, Any]) -> list[Step]:
         """Parameters and results without the JSON-RPC frame, as the SDKs hold them."""
@@ -94,13 +96,13 @@ class _Session:
 
 
 def _number(fields: Fields) -> str | None:
-    """Takes the id of a message; one that is no number and no text stays."""
+    """Takes the id of a message; an id that is neither a number nor a text stays in the rest."""
     number = fields.peek("id")
     return str(fields.any("id")) if isinstance(number, str | int) else None
 
 
 def _key(number: str | int) -> tuple[str, Any]:
-    """JSON-RPC tells the number 1 from the text "1"."""
+    """The key of a request id: to JSON-RPC the number 1 and the text "1" are different ids."""
     return type(number).__name__, number
 
 
@@ -115,7 +117,7 @@ def _read_call(outer: Fields) -> ToolCall:
     name = fields.text("name", "")
     if not name:
         fields.fault("call.no_name", "a tool is called without a name")
-    # The protocol lets a call of a tool that takes nothing leave its arguments out.
+    # A call of a tool without parameters may leave its arguments out.
     arguments = read_argument_object(fields.any("arguments") if "arguments" in fields else {})
     faults = (*outer.faults, *fields.faults)
     extra = merged(outer, fields, "params")

@@ -85,7 +85,7 @@ def _read_assistant(fields: Fields, stop_reason: str | None = None) -> list[Step
 
 
 def says_something(turn: ModelTurn) -> bool:
-    """Whether a turn has more to it than the calls that follow it."""
+    """Whether a turn has anything besides the calls that follow it."""
     return bool(turn.content or turn.extra or turn.faults or turn.name or turn.phase)
 
 
@@ -135,7 +135,7 @@ def _read_choice(choice: Any, place: str) -> list[Step]:
     if rest.get("index") == 0:
         del rest["index"]
     if rest:
-        # What is next to the message (the number of a further choice, log probabilities) goes with its first step.
+        # Other fields of the choice (the index of a further one, log probabilities) go with its first step.
         steps[0] = steps[0].model_copy(update={"extra": {**steps[0].extra, "choice": rest}})
     return steps
 

@@ -35,7 +35,7 @@ NAME = "openai_responses"
 _SILENT: Final = frozenset(
     {"item_reference", "compaction", "compaction_trigger", "configuration_update", "mcp_approval_response"}
 )
-"""Items that are known and that neither say nor do anything."""
+"""Known types of items without content for a check."""
 
 _STRUCTURED_CALLS: Final = {
     # type: (name of the tool, field of the arguments, who executes it)
@@ -77,11 +77,11 @@ def read(value: Any, place: str = "") -> ReadTrace:
         steps += read_items(fields.items("instructions") or [], fields.at("instructions"))
     elif instructions := fields.text("instructions"):
         steps.append(SystemPrompt(content=(TextPart(text=instructions),), place=fields.at("instructions")))
-    given = fields.any("input")
-    if isinstance(given, str):
-        steps.append(UserInput(content=(TextPart(text=given),), place=fields.at("input")))
-    elif given is not None:
-        steps += read_items(given if isinstance(given, list) else [given], fields.at("input"))
+    user_input = fields.any("input")
+    if isinstance(user_input, str):
+        steps.append(UserInput(content=(TextPart(text=user_input),), place=fields.at("input")))
+    elif user_input is not None:
+        steps += read_items(user_input if isinstance(user_input, list) else [user_input], fields.at("input"))
     steps += read_items(fields.items("output") or [], fields.at("output"))
     return ReadTrace(steps, fields)
 
@@ -176,7 +176,7 @@ def _read_structured_call(fields: Fields, kind: str, _: dict[str, Any]) -> list[
 
 
 def _failure(fields: Fields, call_id: str | None, executor: Executor) -> list[Step]:
-    """The provider says of its own tools that they failed in the status of the call."""
+    """The failed result of a tool of the provider, which reports the failure in the status of the call."""
     if executor is not Executor.PROVIDER or fields.peek("status") != "failed":
         return []
     return [ToolResult(call_id=call_id, is_error=True, executor=executor, place=fields.at("status"))]

@@ -10,11 +10,11 @@ from assay.schema.traces.fields import Fields
 
 @dataclass(slots=True)
 class ReadTrace:
-    """The steps of a transcript, and what is next to them."""
+    """The steps of a transcript, and everything else that was in it."""
 
     steps: list[Step]
     fields: Fields | None = None
-    """The fields of the transcript itself, after the reader took what belongs to steps."""
+    """The fields of the transcript itself, without those that became steps."""
     faults: list[Fault] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)
     run_id: str | None = None

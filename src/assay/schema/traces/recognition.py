@@ -1,4 +1,4 @@
-"""Tells the wire format of a transcript from its shape."""
+"""Recognises the wire format of a transcript by its shape."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -16,7 +16,7 @@ EXPECTED: Final = (
 """What `recognise` knows, in words."""
 
 LOOKED_AT: Final = 1000
-"""How many items of a list are looked at before the plainest format that fits is taken."""
+"""Items of a list that are looked at; where none of them decides, plain messages are chat messages."""
 
 
 def recognise(value: dict[str, Any] | list[Any]) -> str:
@@ -34,7 +34,7 @@ def recognise(value: dict[str, Any] | list[Any]) -> str:
     if isinstance(value, list):
         found = _of_items(value)
     elif all(isinstance(value.get(key), dict) for key in ("request", "response")):
-        # The response tells more: requests of two formats may look alike.
+        # The response first: requests of two formats may look alike.
         found = _of_object(value["response"]) or _of_object(value["request"])
     else:
         found = _of_object(value)
@@ -74,7 +74,7 @@ def _of_conversation(value: dict[str, Any]) -> str | None:
 
 
 def _of_items(items: list[Any]) -> str | None:
-    """The format of the first item that tells; plain messages are chat messages."""
+    """The format of the first item that decides; plain messages are chat messages."""
     plain = False
     for item in items[:LOOKED_AT]:
         if isinstance(item, list):  # a batch of JSON-RPC messages, or groups of spans

@@ -1,4 +1,4 @@
-"""Splits one message into steps: its words gather into a turn until a call, a result or a passage comes between."""
+"""Splits one message into steps: its words are one turn until a call, a result or a passage comes between."""
 
 from typing import Any, Final
 
@@ -18,22 +18,22 @@ class TurnBuilder:
         self._steps: list[Step] = []
         self._words: list[Part] = []
         self.faults: list[Fault] = []
-        """What is wrong with the words since the last step."""
+        """The faults of the words since the last step."""
         self._start = fields.place
 
     def say(self, part: Part, place: str) -> None:
-        """Adds words, or a part that stands among them."""
+        """Adds a part to the current turn."""
         if not self._words:
             self._start = place
         self._words.append(part)
 
     def add(self, *steps: Step) -> None:
-        """Adds what is no turn."""
+        """Ends the current turn and adds steps that are not turns."""
         self._flush()
         self._steps += steps
 
     def finished(self, stop_reason: str | None = None) -> list[Step]:
-        """The steps of the message; what is next to its content goes with the first turn, even an empty one."""
+        """The steps of the message; fields besides its content go with its first turn, which may be empty."""
         self._flush()
         rest, faults = self._fields.rest(), tuple(self._fields.faults)
         beside = bool(rest or stop_reason or faults)

@@ -39,8 +39,8 @@ WORDS: Final = {
 def deciding_spans(claim: ClaimReport) -> Iterator[EvidenceSpan]:
     """The deciding passages, each once, those of the issues first."""
     seen: set[tuple[str, int, int]] = set()
-    of_issues = (issue.evidence for issue in claim.issues if issue.evidence is not None)
-    for span in chain(of_issues, claim.evidence_spans):
+    issue_spans = (issue.evidence for issue in claim.issues if issue.evidence is not None)
+    for span in chain(issue_spans, claim.evidence_spans):
         key = (span.evidence_id, span.start, span.end)
         if key not in seen and not (seen and span.relation == "related"):
             seen.add(key)

@@ -84,16 +84,17 @@ def frame_of(rows: Sequence[dict[str, Any]], columns: Sequence[str], library: st
     """
     if library is not None and library not in LIBRARIES:
         raise InputError(f"expected {' or '.join(LIBRARIES)}, got {library!r}")
-    wanted = [library] if library is not None else [*(name for name in LIBRARIES if sys.modules.get(name)), *LIBRARIES]
-    found = next((name for name in wanted if _is_there(name)), None)
-    if found is None:
+    loaded = [name for name in LIBRARIES if sys.modules.get(name)]
+    candidates = [library] if library is not None else [*loaded, *LIBRARIES]
+    chosen = next((name for name in candidates if _is_installed(name)), None)
+    if chosen is None:
         named = library or " or ".join(LIBRARIES)
         raise MissingPackageError(f"a data frame needs {named}: pip install {library or LIBRARIES[0]}")
-    module = import_module(found)
+    module = import_module(chosen)
     table = {name: [row[name] for row in rows] for name in columns}
     return module.DataFrame(table)
 
 
-def _is_there(name: str) -> bool:
+def _is_installed(name: str) -> bool:
     """Whether a package can be imported, without importing it."""
     return sys.modules[name] is not None if name in sys.modules else find_spec(name) is not None

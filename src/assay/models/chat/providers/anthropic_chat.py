@@ -13,6 +13,7 @@ from assay.models.chat.providers.clients import (
     connection_error,
     settings_digest,
     status_error,
+    unsendable_error,
 )
 from assay.models.chat.providers.responses import body_of, read_message
 
@@ -78,6 +79,8 @@ class AnthropicChat(SdkChat):
             raw = self._clients.sync.messages.with_raw_response.create(**self._body(request))
         except AnthropicError as error:
             raise self._chat_error(error) from error
+        except UnicodeEncodeError as error:
+            raise unsendable_error(self._where, error) from error
         return read_message(body_of(raw.http_response.content, self._where), request, self._where)
 
     async def acomplete(self, request: ChatRequest) -> Completion:
@@ -88,6 +91,8 @@ class AnthropicChat(SdkChat):
             raw = await self._clients.here.messages.with_raw_response.create(**self._body(request))
         except AnthropicError as error:
             raise self._chat_error(error) from error
+        except UnicodeEncodeError as error:
+            raise unsendable_error(self._where, error) from error
         return read_message(body_of(raw.http_response.content, self._where), request, self._where)
 
     def _client(self, *, asynchronous: bool) -> Any:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from assay.errors import ChatError
 
 DEFAULT_TIMEOUT_S: Final = 120.0
-"""Seconds that one request may take where the caller says nothing."""
+"""Seconds that one request may take by default."""
 RETRYABLE: Final = frozenset({408, 409, 425, 429})
 """The statuses below 500 after which asking again may help."""
 LONGEST_REASON: Final = 300
@@ -93,7 +93,7 @@ def settings_digest(**settings: Any) -> str:
 
 
 def status_error(where: str, status: int, body: object, headers: Mapping[str, str]) -> ChatError:
-    """The error for an endpoint's refusal: its own words are cut, cleaned and quoted as such."""
+    """The error for an HTTP error status; the message of the endpoint is cleaned, cut and quoted."""
     code, words = _said(body)
     exhausted = code in {"insufficient_quota", "billing_error"}
     retryable = (status in RETRYABLE or status >= 500) and not exhausted
@@ -117,8 +117,13 @@ def connection_error(where: str, error: Exception) -> ChatError:
     )
 
 
+def unsendable_error(where: str, error: UnicodeEncodeError) -> ChatError:
+    """The error for a request that cannot be encoded: half of a surrogate pair in a text, a key that is not ASCII."""
+    return ChatError(f"{where}: the request holds a character that cannot be sent ({error.reason})")
+
+
 def refused_parameter(body: object, optional: Collection[str]) -> str | None:
-    """The optional setting that an endpoint says it does not take, if it says so."""
+    """The optional setting that an endpoint rejects by name; none where it names none."""
     error = body.get("error", body) if isinstance(body, Mapping) else None
     if not isinstance(error, Mapping):
         return None
@@ -144,7 +149,7 @@ def _said(body: object) -> tuple[str, str]:
 
 
 def clean(text: str) -> str:
-    """Foreign words on one line, without what steers a terminal, and cut."""
+    """Foreign text on one line, without control characters, cut to `LONGEST_REASON`."""
     kept = "".join(c if unicodedata.category(c)[0] not in "CZ" else " " for c in text[: 4 * LONGEST_REASON])
     words = " ".join(kept.split())
     return words if len(words) <= LONGEST_REASON else f"{words[: LONGEST_REASON - 1]}…"

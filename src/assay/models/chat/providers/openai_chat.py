@@ -17,6 +17,7 @@ from assay.models.chat.providers.clients import (
     refused_parameter,
     settings_digest,
     status_error,
+    unsendable_error,
 )
 from assay.models.chat.providers.responses import body_of, read_chat_completion
 
@@ -30,7 +31,7 @@ MOST_DROPPED: Final = 4
 _OPTIONAL: Final[frozenset[str]] = frozenset(
     {"temperature", "seed", "n", "logprobs", "top_logprobs", "response_format", "max_tokens"}
 )
-"""Settings that an answer can be had without: whoever asked checks its form in any case."""
+"""Settings that a request may do without: callers check the form of the answer in any case."""
 
 
 class OpenAIChat(SdkChat):
@@ -102,6 +103,8 @@ class OpenAIChat(SdkChat):
                 raw = self._clients.sync.chat.completions.with_raw_response.create(**body)
             except OpenAIError as error:
                 self._learn(error, body, calls)
+            except UnicodeEncodeError as error:
+                raise unsendable_error(self._where, error) from error
             else:
                 return self._read(raw.http_response.content, request, calls)
         raise ChatError(f"{self._where}: the endpoint refuses one setting after the other", calls=MOST_DROPPED + 1)
@@ -116,6 +119,8 @@ class OpenAIChat(SdkChat):
                 raw = await self._clients.here.chat.completions.with_raw_response.create(**body)
             except OpenAIError as error:
                 self._learn(error, body, calls)
+            except UnicodeEncodeError as error:
+                raise unsendable_error(self._where, error) from error
             else:
                 return self._read(raw.http_response.content, request, calls)
         raise ChatError(f"{self._where}: the endpoint refuses one setting after the other", calls=MOST_DROPPED + 1)
@@ -164,7 +169,7 @@ class OpenAIChat(SdkChat):
         return replace(made, calls=calls, retries=calls - 1)
 
     def _learn(self, error: OpenAIError, body: Mapping[str, Any], calls: int) -> None:
-        """Note a setting that the endpoint does not take, so that it is asked without.
+        """Remember a setting that the endpoint does not take, so that later requests leave it out.
 
         Raises:
             ChatError: the endpoint failed, or refused for another reason.

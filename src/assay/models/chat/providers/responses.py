@@ -1,4 +1,4 @@
-"""Answers of endpoints as completions. What an endpoint says is not trusted to have the form that it should have."""
+"""Reads answers of endpoints as completions; an endpoint is not trusted to keep to the form of its API."""
 
 from __future__ import annotations
 
@@ -106,7 +106,9 @@ def _chat_usage(value: Any) -> Usage | None:
         return None
     details = value.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, Mapping) else 0
-    return Usage(_count(value.get("prompt_tokens")), _count(value.get("completion_tokens")), _count(cached))
+    prompt = _count(value.get("prompt_tokens"))
+    # More tokens from the cache than the prompt has would make the price of the rest negative.
+    return Usage(prompt, _count(value.get("completion_tokens")), min(_count(cached), prompt))
 
 
 def _message_usage(value: Any) -> Usage | None:

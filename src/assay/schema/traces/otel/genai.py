@@ -74,7 +74,7 @@ MOST_HISTORIES: Final = 64
 
 
 class _Trace:
-    """The steps so far, and what is known already."""
+    """The steps so far, and what later spans may repeat of them."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
@@ -84,7 +84,7 @@ class _Trace:
         self._contents: dict[tuple[str, str], set[str]] = {}
 
     def start(self, span: Span) -> None:
-        """What a span was given."""
+        """Reads the inputs of a span."""
         tools, where = self._decoded(span, "gen_ai.tool.definitions")
         self._add(read_tools(tools, where))
         system, where = self._decoded(span, "gen_ai.system_instructions")
@@ -99,7 +99,7 @@ class _Trace:
             self._read_execution(span)
 
     def end(self, span: Span) -> None:
-        """What a span gave back."""
+        """Reads the outputs of a span."""
         messages, where = self._decoded(span, "gen_ai.output.messages")
         if messages:
             self._read_output(span, messages, where)
@@ -153,10 +153,10 @@ class _Trace:
     def _read_execution(self, span: Span) -> None:
         call_id = span.text("gen_ai.tool.call.id")
         name = span.text("gen_ai.tool.name") or ""
-        given = span.take("gen_ai.tool.call.arguments")
-        if given is None and call_id is not None and ("call", call_id) in self._contents:
+        attribute = span.take("gen_ai.tool.call.arguments")
+        if attribute is None and call_id is not None and ("call", call_id) in self._contents:
             return
-        arguments = read_either_arguments(None if given is None else given[0])
+        arguments = read_either_arguments(None if attribute is None else attribute[0])
         kind = span.text("gen_ai.tool.type") or "function"
         self._add([ToolCall(id=call_id, name=name, arguments=arguments, type=kind, place=span.place)])
 
@@ -174,7 +174,7 @@ class _Trace:
             self._add(read_message(message, where))
 
     def _add(self, steps: Iterable[Step]) -> None:
-        """Adds steps; what several spans tell alike comes once, and what they tell differently is marked."""
+        """Adds steps; what several spans report alike comes once, what they report differently gets a fault."""
         for step in steps:
             identity = _identity(step)
             if identity is not None:
@@ -197,7 +197,7 @@ class _Trace:
 
 
 def _with_reasons(span: Span, messages: list[Any]) -> list[Any]:
-    """A span's output with why the model stopped, where only the span says so; in a span that failed it did not end."""
+    """The output messages with finish reasons, those of the span where they have none; `error` in a failed span."""
     reason = span.attributes.get("gen_ai.response.finish_reasons", (None, ""))[0]
     reasons = reason if isinstance(reason, list) else []
     return [
@@ -206,17 +206,17 @@ def _with_reasons(span: Span, messages: list[Any]) -> list[Any]:
     ]
 
 
-def _with_reason(message: Any, told: Any, failed: bool) -> Any:
+def _with_reason(message: Any, span_reason: Any, failed: bool) -> Any:
     if not isinstance(message, dict) or message.get("role") != "assistant":
         return message
-    reason = message.get("finish_reason") or (told if isinstance(told, str) else None)
+    reason = message.get("finish_reason") or (span_reason if isinstance(span_reason, str) else None)
     if failed and reason in (None, "stop"):
         reason = "error"
     return message if reason is None else {**message, "finish_reason": reason}
 
 
 def _identity(step: Step) -> tuple[tuple[str, str], str] | None:
-    """What a step tells of, and what it tells; none for what may well happen twice."""
+    """What a step is about, and its content; none for a step that may legitimately occur twice."""
     match step:
         case ToolCall(id=str(number)):
             arguments = step.arguments.verbatim if step.arguments.value is None else _canonical(step.arguments.value)
@@ -232,14 +232,14 @@ def _identity(step: Step) -> tuple[tuple[str, str], str] | None:
 
 
 def _key(message: Any) -> str:
-    """What tells one message from another: everything but how the generation ended, which only outputs say."""
+    """Identifies a message by everything but its finish reason, which only outputs have."""
     if isinstance(message, dict):
         message = {key: value for key, value in message.items() if key != "finish_reason" and value is not None}
     return _canonical(message)
 
 
 def _loosely(key: str) -> str:
-    """A key without white space before quotation marks: agents print an answer, with a line's end, that a model said.
+    """A key without white space before quotation marks: an agent may repeat a model's answer with a line end added.
 
     >>> _loosely('{"content": "Here. \\\\n"}')
     '{"content":"Here."}'

@@ -15,7 +15,7 @@ _NANOSECONDS: Final = 1_000_000_000
 
 @dataclass(slots=True)
 class Span:
-    """One span; its attributes are taken one by one, and what is left is next to the run."""
+    """One span; its attributes are taken one by one, and the rest is kept beside the steps of the run."""
 
     place: str
     attributes: dict[str, tuple[Any, str]]
@@ -44,13 +44,13 @@ class Span:
 
     @property
     def failed(self) -> bool:
-        """Whether it says that what it tells of failed."""
+        """Whether it reports that its operation failed."""
         status = self.rest.get("status")
         code = status.get("code", status.get("status_code")) if isinstance(status, dict) else None
         return "error.type" in self.attributes or code in (2, "STATUS_CODE_ERROR", "ERROR")
 
     def beside(self) -> dict[str, Any]:
-        """What no step has of it."""
+        """Everything of the span that is in no step."""
         left = {key: value for key, (value, _) in self.attributes.items() if key not in self.taken}
         return {"place": self.place, **self.rest, "attributes": left}
 
@@ -154,14 +154,14 @@ def _read_attributes(raw: Any, place: str) -> tuple[dict[str, tuple[Any, str]], 
 
 
 def _any_value(value: Any) -> Any:
-    """The JSON of an OTLP value; what is none stays as it came."""
+    """The JSON of an OTLP value; anything else stays as it came."""
     if not isinstance(value, dict) or len(value) != 1:
         return value
     ((kind, inner),) = value.items()
     match kind, inner:
         case (("stringValue" | "boolValue" | "doubleValue"), _):
             return inner
-        case "intValue", str() if inner.lstrip("-").isdecimal() and len(inner) <= 20:
+        case "intValue", str() if len(inner) <= 20 and inner.removeprefix("-").isdecimal():
             return int(inner)
         case "intValue", int():
             return inner
