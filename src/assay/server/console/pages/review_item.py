@@ -397,7 +397,7 @@ def _suggestions(suggestions: Sequence[Suggestion]) -> Markup | None:
                 type_="button",
                 class_="link",
                 data_start=one.span.start,
-                data_end=one.span.end,
+                data_before=one.before,
                 data_after=one.after,
                 hidden=True,
                 data_suggestion=True,
