@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import update
 from starlette.testclient import TestClient
 from tests.console.site import app_over, site
 from tests.console.test_pages import HOSTILE, is_harmless, read
@@ -28,10 +29,11 @@ from assay.server.panels.panels import PANELS, RANGES, correlation, make_panel
 from assay.server.panels.watched_metrics import read_watched_metrics
 from assay.server.panels.worker import PanelWorker, update_alerts
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
+from assay.store.db import tables
 from assay.store.db.store import Store
 from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, advance_charts, set_alarm
 from assay.store.records import give_feedback, micros
-from assay.store.sketches import Sketch, count_part
+from assay.store.sketches import Sketch, count_part, counted_until
 
 NOW = datetime(2026, 3, 20, 12, 30, tzinfo=UTC)
 
@@ -336,6 +338,20 @@ def test_what_fails_for_one_tenant_keeps_no_other_from_being_counted_and_watched
         assert PanelWorker(store, "a").run_once() > 0
     assert done.count("zeta") >= 2
     assert caplog.text.count("tenant acme could not be") == 2
+
+
+def test_an_altered_report_of_one_tenant_keeps_no_other_from_being_counted(tmp_path: Path) -> None:
+    """Whoever can write to the rows of one tenant must not blind the monitor of the others."""
+    with Store(f"sqlite:///{tmp_path / 'w.db'}") as store:
+        for tenant in ("acme", "zeta"):
+            store.record(record_of(report=made(0.5, 0.5), tenant=tenant))
+        with store.engine.begin() as connection:
+            altered = {"metrics": 5, "claims": 5, "citations": 5}
+            connection.execute(update(tables.reports).where(tables.reports.c.tenant == "acme").values(body=altered))
+        PanelWorker(store, "a").run_once()
+        with store.reading("zeta") as connection:
+            counted_entries, entries = counted_until(connection, "zeta")
+        assert counted_entries == entries > 0
 
 
 def test_all_panels_have_rows_as_wide_as_their_columns(tmp_path: Path) -> None:

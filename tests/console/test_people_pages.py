@@ -15,7 +15,7 @@ from assay.schema import Evidence
 from assay.schema.access import PERMISSIONS, Permission, Role
 from assay.server.caller import Caller
 from assay.store.access.users import create_user
-from assay.store.audit.log import read_checkpoints
+from assay.store.audit.log import last_checkpoint, read_checkpoints
 from assay.store.db.store import Store
 from assay.store.records.interface import CheckRecord
 from assay.store.reviews.items import list_items
@@ -220,6 +220,21 @@ def test_a_log_without_its_head_is_not_called_empty(tmp_path: Path) -> None:
         page = client.get("/console/audit").text
         assert "it was altered" in page
         assert "The log is empty" not in page
+
+
+def test_a_log_that_was_removed_whole_does_not_pass_a_checkpoint_from_outside(tmp_path: Path) -> None:
+    with site(tmp_path, keys=KEYS) as (client, store):
+        record(store, "The shop opens at 9.", EVIDENCE)
+        client.post("/console/audit/checkpoint")
+        with store.reading("default") as connection:
+            kept = last_checkpoint(connection, "default")
+        assert kept is not None
+        with store.engine.begin() as connection:
+            for table in ("audit_logs", "audit_entries", "audit_checkpoints", "audit_tiles", "audit_anchors"):
+                connection.exec_driver_sql(f"DELETE FROM {table}")  # noqa: S608 fixed names
+        page = client.post("/console/audit/verify", data={"checkpoints": kept}).text
+        assert "The log does not hold." in page
+        assert "other_log" in page
 
 
 def test_a_log_that_was_altered_is_told(tmp_path: Path) -> None:

@@ -26,3 +26,10 @@ def test_paths_that_need_a_database_are_answered_with_what_is_missing(tmp_path: 
         for path in sorted(missing):
             problem = client.get(path.replace("{", "").replace("}", "")).json()
             assert (path, problem["type"]) == (path, "urn:assay:problem:store.absent")
+
+
+def test_a_path_that_only_begins_with_the_same_letters_needs_no_database() -> None:
+    """`/v1/metrics` is not below `/v1/me`: a database would not make it exist."""
+    with TestClient(server(None), base_url="http://127.0.0.1") as client:
+        for path in ("/v1/metrics", "/v1/keystone", "/consoles"):
+            assert client.get(path).json()["type"] == "urn:assay:problem:route.unknown"

@@ -304,6 +304,20 @@ def test_the_next_page_is_there_after_the_last_item_of_the_page_was_decided(stor
     assert following == ids[2:]
 
 
+def test_the_next_page_is_there_after_a_decided_item_from_before_first_deadlines_were_stored(
+    store: Store, clock: Clock
+) -> None:
+    ids = []
+    for _ in range(3):
+        ids.append(store.record(held()).id)
+        clock.go(minutes=1)
+    Reviews(store).decide(TENANT, ids[0], ANN, reject())
+    with store.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE review_items SET due = NULL")
+    with store.reading(TENANT) as connection:
+        assert [item.id for item in list_items(connection, TENANT, after=ids[0])] == ids[1:]
+
+
 def test_an_erased_item_is_closed_and_says_nothing_more(store: Store) -> None:
     queue, record, done = Reviews(store), held(caller="Mrs Smith"), held()
     store.record(record)

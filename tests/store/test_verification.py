@@ -1,6 +1,7 @@
 """What `verify` says of a store: each thing that does not hold is named, and nothing else."""
 
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ from sqlalchemy import Connection, delete, func, select, text, update
 from tests.store.making import DAY, EVIDENCE, KEY, KEYS, OTHER_KEY, RING, record_of, ring_of
 
 from assay.errors import AuditError, ReceiptError, StoreError
-from assay.receipt import FixedKeys
+from assay.receipt import FixedKeys, canonical
 from assay.store.audit.across import tenants_of
-from assay.store.audit.entries import DECISION, entry
+from assay.store.audit.entries import COMMIT, DECISION, ERASURE, FEEDBACK, REVIEW, VERSION, commitment, entry, exact
 from assay.store.audit.export import export_log, export_run
+from assay.store.audit.log import Entry
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.merkle.proofs import prove_entry, prove_growth, read_proof
 from assay.store.audit.verification.log import LogVerification, verify_log
@@ -102,6 +104,33 @@ def test_an_entry_that_is_no_whole_decision_is_a_finding(url: str) -> None:
             found = verify_contents(connection, "default", verify_log(connection, "default", RING))
         assert "altered_entry" in codes(found)
         assert any("lacks what every decision has" in finding.message for finding in found.findings)
+
+
+def test_a_report_that_is_none_is_a_finding_though_an_entry_commits_to_it(url: str) -> None:
+    """The salt is in the tables: who can write them can commit to anything."""
+    with Store(url) as store:
+        record = store.record(record_of())
+        with writing(store.engine).begin() as connection:
+            set_acting_tenant(connection, "default")
+            run = connection.execute(select(tables.runs)).one()
+            body = {"output": 5, "run_id": None, "decision": "emit", "claims": [{"text": 5}]}
+            connection.execute(update(tables.reports).values(body=body))
+        salt = bytes(run.salt)
+        pairs = [commitment(salt, "evidence", canonical(list(pair))) for pair in run.asked["evidence"]]
+        data = {
+            "at": "2026-01-01T00:00:00Z",
+            "asked": commitment(salt, "asked", exact(run.asked)),
+            "evidence": pairs,
+            "report": commitment(salt, "report", sha256(canonical(body)).hexdigest().encode()),
+        }
+        store.apply(Change("default", entries=[entry(DECISION, record.id, data)]))
+        for kind in (DECISION, REVIEW, COMMIT, FEEDBACK, ERASURE):
+            bare = canonical({"v": VERSION, "kind": kind, "at": data["at"], "rows": 5, "labels": 5, "position": [1]})
+            store.apply(Change("default", entries=[Entry(kind, bare, None)]))
+        make_checkpoint(store, KEYS, "default")
+        with store.reading("default") as connection:
+            found = verify_contents(connection, "default", verify_log(connection, "default", RING))
+        assert {"altered_content", "altered_entry"} <= set(codes(found))
 
 
 CONTENT_CHANGES = [

@@ -71,7 +71,7 @@ _ATTRIBUTED: Final = re.compile(
     r"tool|result|policy|table)\b[^.]{0,60}?\b(?:says?|said|states?|gives?|lists?|has|reports?|claims?|puts?|shows?|returns?|returned)\b",
     re.IGNORECASE,
 )
-"""Attributes a statement to one of the sources (as `assay.guard.claims.disclosing` reads it)."""
+"""Attributes a statement to one of the sources (as `assay.guard.claims.disclosed_conflicts` reads it)."""
 _IMPOSSIBLE: Final = re.compile(
     r"\b(?:impossible|(?:not|isn['’]t) possible|violates?|mutually exclusive|incompatible|irreconcilable|unsatisfiable|infeasible|self-contradictory)\b"
     r"|\b(?:cannot|can['’]t|can not|couldn['’]t|could not) (?:\w+ ){0,2}?(?:both|all|simultaneously|at the same time|be (?:both|met|satisfied|fulfilled|"

@@ -95,7 +95,7 @@ class Bodies:
         Raises:
             TooLargeError: it is larger than `limits.body_bytes`.
             SlowBodyError: it did not come within `limits.body_s`.
-            FullError: there is no room for it.
+            NoRoomError: there is no room for it.
             ClientGoneError: the client closed its connection before the end.
         """
         try:
@@ -110,7 +110,7 @@ class Bodies:
         Raises:
             TooLargeError: it is larger than `STRANGER_BYTES`.
             SlowBodyError: it did not come within `limits.stranger_body_s`, or was ended in favour of a newer one.
-            FullError: there is no room for it.
+            NoRoomError: there is no room for it.
             ClientGoneError: the client closed its connection before the end.
         """
         limits = self._limits

@@ -62,7 +62,7 @@ def answer_errors(app: FastAPI, telemetry: Telemetry, *, has_store: bool) -> Non
             return _problem_response(
                 request, 422, f"the body is no JSON in UTF-8: {detail}", "input.invalid", CORRECT_REQUEST
             )
-        if status == 404 and not has_store and request.url.path.startswith(STORE_PATHS):
+        if status == 404 and not has_store and _needs_store(request.url.path):
             return _problem_response(request, 404, "this server keeps no record", "store.absent", _START_WITH_DATABASE)
         return _problem_response(
             request, status, detail, {404: "route.unknown"}.get(status, f"http.{status}"), _SEE_OPENAPI, headers
@@ -108,8 +108,12 @@ STORE_PATHS: Final = (
     "/v1/redteam",
     "/console",
 )
-"""The beginnings of the paths that only a server with a database has."""
+"""The paths that only a server with a database has, each with all paths below it."""
 _SEE_OPENAPI: Final = "The routes are described by /openapi.json."
+
+
+def _needs_store(path: str) -> bool:
+    return any(path == known or path.startswith(f"{known}/") for known in STORE_PATHS)
 
 
 def _problem_response(

@@ -120,7 +120,7 @@ def advance_charts(
         snapshots_since: snapshots before this moment are deleted, except the latest of them.
 
     Raises:
-        MovedError: the current state is not `before`; nothing was stored.
+        ChartsMovedError: the current state is not `before`; nothing was stored.
         StoreError: it cannot be stored.
     """
     now = store.now()
@@ -160,7 +160,7 @@ def rewind_charts(store: Store, tenant: str, before: StoredState) -> StoredState
         The state to which they were rewound; None if they begin anew.
 
     Raises:
-        MovedError: the current state is not `before`; nothing was stored.
+        ChartsMovedError: the current state is not `before`; nothing was stored.
         StoreError: it cannot be stored.
     """
     now, dirty = micros(store.now()), before.dirty

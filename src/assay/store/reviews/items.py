@@ -124,7 +124,8 @@ def list_items(
         if last is not None:
             # An item that was decided meanwhile has no deadline; its first one was, as a rule, not later than the last
             # one.
-            place = last.due if last.deadline is None else last.deadline
+            # Items from before first deadlines were stored have none either.
+            place = next((at for at in (last.deadline, last.due) if at is not None), last.created)
             query = query.where(
                 or_(table.c.deadline > place, and_(table.c.deadline == place, table.c.id > last.id)),
             )

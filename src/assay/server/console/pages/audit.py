@@ -110,7 +110,7 @@ class _Pages:
             try:
                 head = read_head(connection, tenant)
             except AuditError:
-                return _without_head(request, connection, tenant)
+                return _without_head(request, connection, tenant, verified)
             checkpoints = _latest_checkpoints(connection, tenant)
             anchors = _anchors(connection, tenant)
             entries = _entries(connection, tenant, before, run)
@@ -366,22 +366,13 @@ _NO_KEYS: Final = "this server has no keys to verify the checkpoint with"
 _ABOUT: Final = "Every decision, receipt, review and erasure, in a tree of hashes that only grows."
 
 
-def _proof_badge(why: str | None) -> Markup:
-    """Whether a proof holds; `why` is the reason why that is not known or it does not."""
-    if why is None:
-        return badge("proof holds", "good", "✓")
-    if why == _NO_KEYS:
-        return badge("not verified", "doubt", "!")
-    return badge("proof does not hold", "bad", "✗")
-
-
-def _without_head(request: Request, connection: Any, tenant: str) -> Response:
+def _without_head(request: Request, connection: Any, tenant: str, verified: Markup | None) -> Response:
     """The page of a tenant that has no head of a log: nothing was recorded yet, or somebody has removed it."""
     if _latest_checkpoints(connection, tenant) or _entries(connection, tenant, None, ""):
         state = note("bad", "The log has entries or checkpoints but no head: it was altered.")
     else:
         state = empty_state("The log is empty", "It begins with the first check that is recorded.")
-    return render(request, "Audit log", state, current="audit", about=_ABOUT)
+    return render(request, "Audit log", verified, state, current="audit", about=_ABOUT)
 
 
 def _bundle(store: Store, tenant: str, run: str | None, signed: str | None) -> Iterator[str]:

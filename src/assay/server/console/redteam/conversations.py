@@ -51,7 +51,7 @@ def conversation(details: Mapping[str, Any], name: str) -> Markup:
     """The conversation of a case.
 
     Args:
-        details: its texts, in the form of `assay.server.redteam.recording`.
+        details: its texts, in the form of `assay.server.redteam.rows`.
         name: the id of the case, for the ids of elements.
     """
     claims = [str(claim) for claim in details.get("wrong_claims") or ()][:_MOST_CLAIMS]

@@ -97,12 +97,13 @@ if (area && box && shown) {
   let waiting = 0;
   area.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(draw, 120); });
   draw();
-  // A suggestion is applied by its button. Its offsets are code points of the original output.
+  // A suggestion is applied by its button. Its start is a code point of the original output, in which a line may end
+  // in \r\n; in the area it ends in \n.
   for (const button of document.querySelectorAll("[data-suggestion]")) {
     button.hidden = false;
     button.addEventListener("click", () => {
       const points = [...area.defaultValue];
-      const before = points.slice(Number(button.dataset.start), Number(button.dataset.end)).join("");
+      const before = button.dataset.before.replace(/\r\n?/g, "\n");
       const at = nearest(area.value, before, points.slice(0, Number(button.dataset.start)).join("").length);
       if (at < 0) return;
       area.value = area.value.slice(0, at) + button.dataset.after + area.value.slice(at + before.length);
@@ -114,9 +115,11 @@ if (area && box && shown) {
   }
 }
 
-// Where a part of a text occurs nearest to an offset: the same words may occur several times. -1 if nowhere.
+// Where a part of a text occurs nearest to an offset: the same words may occur several times. -1 if nowhere, or if the
+// part is empty.
 function nearest(text, part, offset) {
   let found = -1;
+  if (!part) return found;
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {
     if (found < 0 || Math.abs(at - offset) < Math.abs(found - offset)) found = at;
   }

@@ -23,7 +23,7 @@ def check_acts(connection: Connection, tenant: str, acts: Sequence[ReadEntry], f
         acts: the index and the fields of each entry.
         findings: the list to add findings to.
     """
-    runs = sorted({str(data["record"]) for _, data in acts})
+    runs = sorted({str(data.get("record")) for _, data in acts})
     decisions, run_table = tables.decisions, tables.runs
     salts = {
         row.id: row.salt
@@ -42,8 +42,9 @@ def check_acts(connection: Connection, tenant: str, acts: Sequence[ReadEntry], f
         findings.add(FindingCode.ALTERED_CONTENT, f"the decisions of a reviewed run cannot be read: {error}")
         return
     for index, data in acts:
-        run = str(data["record"])
-        row = rows.get((run, data.get("position")))
+        run = str(data.get("record"))
+        position = data.get("position")
+        row = rows.get((run, position)) if isinstance(position, int) else None
         where = f"run {run} (entry {index})"
         if row is None:
             findings.add(FindingCode.MISSING_CONTENT, f"{where}: the act {data.get('act')} is not in the tables", run)

@@ -336,7 +336,7 @@ class _DecisionBatch:
     ) -> None:
         self._decisions, self._findings = decisions, findings
         self._erased, self._evidence_erased = erased
-        ids = [str(data["record"]) for _, data in decisions]
+        ids = [str(data.get("record")) for _, data in decisions]
         self._runs = {row.id: row for row in _rows(connection, tables.runs, tables.runs.c.id, tenant, ids)}
         self._reports = {row.id: row for row in _rows(connection, tables.reports, tables.reports.c.id, tenant, ids)}
         self._claims: dict[str, list[Row[Any]]] = {}
@@ -365,7 +365,7 @@ class _DecisionBatch:
 
     def compare(self) -> None:
         for index, data in self._decisions:
-            name = str(data["record"])
+            name = str(data.get("record"))
             run, report = self._runs.get(name), self._reports.get(name)
             if run is None or report is None:
                 self._add_finding(FindingCode.MISSING_CONTENT, index, name, "it is not in the tables")
@@ -377,8 +377,9 @@ class _DecisionBatch:
             else:
                 try:
                     differing = self._differences(data, run, report)
-                except (KeyError, TypeError, ValueError):
-                    self._add_finding(FindingCode.ALTERED_ENTRY, index, name, "its entry lacks what every decision has")
+                except (AttributeError, KeyError, TypeError, ValueError):
+                    what = "its entry lacks what every decision has, or commits to what is no report"
+                    self._add_finding(FindingCode.ALTERED_ENTRY, index, name, what)
                     continue
                 for what in differing:
                     self._add_finding(FindingCode.ALTERED_CONTENT, index, name, f"its {what} is not what was recorded")
@@ -386,7 +387,7 @@ class _DecisionBatch:
 
     def _differences(self, data: Mapping[str, Any], run: Row[Any], report: Row[Any]) -> list[str]:
         """The parts of a run that are not what its entry states; raises KeyError and the like for a malformed entry."""
-        name = str(data["record"])
+        name = str(data.get("record"))
         claims = sorted(self._claims.get(name, ()), key=lambda claim: claim.position)
         tape = () if name in self._evidence_erased else _differing_tape(data, run)
         columns = _differing_columns(data, report, claims, self._gate_decisions.get(name))
@@ -460,7 +461,7 @@ def _differing_columns(
         expected_claims = [
             (storable(claim["text"]), claim["verdict"], claim["status"], claim["score"]) for claim in body["claims"]
         ]
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         return  # the report itself is reported already
     listed = (
         report.action,

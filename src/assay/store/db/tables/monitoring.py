@@ -44,4 +44,4 @@ consequences = table(
     "name text, active flag, since long, actor text?, body json?, seal bytes?",
     key="name",
 )
-"""Consequences of a spent error budget (`assay.monitor.budgeting`): whether each is in force, and since when."""
+"""Consequences of a spent error budget (`assay.monitor.budget`): whether each is in force, and since when."""
