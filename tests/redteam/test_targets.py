@@ -206,6 +206,16 @@ def test_an_address_that_cannot_be_parsed_is_refused_with_the_reason(address: st
         target(address)
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["http://ann:s3cret@[::1", "http://ann:s3cret", "http://ann:s3cret@ho\u2100st/", "http://ann:s3cret@desk/v1"],
+)
+def test_the_refusal_of_an_address_does_not_repeat_a_password_in_it(address: str) -> None:
+    with pytest.raises(InputError) as refused:
+        target(address)
+    assert "s3cret" not in f"{refused.value}{refused.value.__cause__ or ''}"
+
+
 def test_a_busy_endpoint_is_asked_again(endpoint: str) -> None:
     Endpoint.script = [(429, {}), (200, completion("yes"))]
     assert target(endpoint).ask(REQUEST).text == "yes"

@@ -71,16 +71,15 @@ class Address:
         """
         try:
             parts = urlsplit(url)
-        except ValueError as error:  # such as brackets that do not close
-            raise InputError(f"{url}: {error}") from error
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InputError(f"expected the address of an endpoint such as http://localhost:8080/v1, got {url}")
+            port = parts.port
+        except ValueError:  # its text quotes parts of the address, and with them possibly a password
+            raise InputError(
+                "the address of an endpoint cannot be parsed; expected one such as http://localhost:8080/v1"
+            ) from None
         if parts.username or parts.password:
             raise InputError("an address with a password in it would stand in records: name a variable instead")
-        try:
-            port = parts.port
-        except ValueError as error:
-            raise InputError(f"{url}: {error}") from error
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise InputError(f"expected the address of an endpoint such as http://localhost:8080/v1, got {url}")
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         return cls(parts.scheme == "https", parts.hostname, port, path)
 
