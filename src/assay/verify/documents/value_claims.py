@@ -181,7 +181,7 @@ def value_sentence(
     Args:
         path: its path.
         value: the value.
-        about: its part of the schema.
+        part_schema: its part of the schema.
         owner: the name of the object that contains it.
         currency: the currency of sums in that object.
 
