@@ -88,6 +88,26 @@ def test_a_complete_folder_with_a_file_that_cannot_be_read_denies_nothing(tmp_pa
     assert status("Pensions are paid monthly.") == "nothing"
 
 
+def test_a_changed_file_that_cannot_be_read_is_not_quoted_in_its_old_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = folder(tmp_path / "docs", leave="Partners get two weeks of leave.")
+    source = FilesSource(FilesSettings(docs, refresh_s=0))
+    assert found(source, "Partners get leave.")
+    (docs / "leave.md").write_text("Partners get four weeks of leave, and no less.", encoding="utf-8")
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", refuse)
+        assert found(source, "Partners get leave.") == []
+    assert [one.text for one in found(source, "Partners get leave.")] == [
+        "Partners get four weeks of leave, and no less."
+    ]
+    source.close()
+
+
 def test_an_index_in_a_file_is_not_made_anew(tmp_path: Path) -> None:
     docs, index = folder(tmp_path / "docs", leave="Partners get two weeks of leave."), tmp_path / "index.db"
     first = FilesSource(FilesSettings(docs, index, refresh_s=0))

@@ -155,6 +155,26 @@ def test_the_words_decide_how_offsets_are_counted(encoding: str) -> None:
     assert output[found.cited_start : found.cited_end] == LEAVE
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+def test_half_a_surrogate_pair_before_the_words_does_not_move_them(encoding: str) -> None:
+    output = f"\ud83d 😀 {OUTPUT}"
+    start = len(output[: output.index(LEAVE)].encode(encoding, "surrogatepass")) // (2 if encoding == "utf-16-le" else 1)
+    item: dict[str, Any] = {"start": start, "end": start + len(LEAVE), "text": LEAVE, "document_ids": ["hr-2"]}
+    if encoding == "utf-8":
+        segment = {"startIndex": start, "endIndex": start + len(LEAVE)}
+        item = {"groundingSupports": [{"segment": segment, "groundingChunkIndices": [0]}]}
+    found = one(item, output)
+    assert output[found.cited_start : found.cited_end] == LEAVE
+
+
+def test_a_pair_that_the_provider_cuts_in_two_belongs_to_the_words() -> None:
+    start = len("Hi ") + 1
+    item = {"start": start, "end": start + 9, "text": "\ude00 We agre", "document_ids": ["hr-2"]}
+    output = "Hi 😀 We agree to that, all of us here."
+    found = read_citation_objects([item], output, IDS)[0]
+    assert found.end == len("Hi 😀 We agre")
+
+
 def test_the_cited_claims_of_the_agent_specification_are_read() -> None:
     item = {
         "claim_text": LEAVE,

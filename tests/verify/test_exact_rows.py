@@ -46,6 +46,12 @@ def test_a_field_is_counted_in_millions_only_by_a_word_of_its_name() -> None:
     assert viewers.signals["supports_record"] > 0.8
 
 
+def test_the_name_of_an_object_is_no_unit_of_the_fields_in_it() -> None:
+    club = '{"million_mile_club": {"members": 5, "city": "Oslo"}}'
+    assert found("The number of members is 5 million.", club).signals["supports_record"] == 0
+    assert found("The number of members is 5.", club).signals["supports_record"] > 0.8
+
+
 @pytest.mark.parametrize(
     ("evidence", "claim"),
     [

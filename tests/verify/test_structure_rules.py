@@ -135,3 +135,11 @@ def test_what_a_pattern_finds_stands_at_its_path(value: Any, text: str) -> None:
 def test_a_number_that_no_float_holds_breaks_a_rule_like_another(rule: FieldRule) -> None:
     parsed = parse(f'{{"a": [{10**390}, 1.5], "t": 3.5}}')
     assert [issue.code for issue in check_rules(parsed, Structure(rules=(rule,)), ())] == ["structure.rule"]
+
+
+def test_a_sum_that_no_float_can_hold_is_compared_all_the_same() -> None:
+    rule = FieldRule(rule="sum", of="/a/*", to="/t")
+    (issue,) = check_rules(parse('{"a": [1e308, 1e308], "t": 5}'), Structure(rules=[rule]), ())
+    assert "add up to 2000" in issue.message
+    exact = f'{{"a": [1e308, 1e308], "t": {2 * int(1e308)}}}'
+    assert check_rules(parse(exact), Structure(rules=[rule]), ()) == []

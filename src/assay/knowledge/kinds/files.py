@@ -249,6 +249,8 @@ class FilesSource:
             return  # removed in the meantime: the next scan does not find it
         except OSError:
             self._unread[name] = None
+            with self._index:
+                self._forget(name)  # it is new or has changed, so that the text in the index is not its text
             return
         self._unread.pop(name, None)
         with self._index:

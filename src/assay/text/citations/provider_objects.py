@@ -251,14 +251,19 @@ class _Reader:
             # A provider that counts UTF-16 units may cut a pair in two, and then its words hold half of it.
             raw = self.output.encode(encoding, "surrogatepass")
             if raw[first * width : last * width] == text.encode(encoding, "surrogatepass"):
-                prefix = raw[: first * width].decode(encoding, errors="ignore")
-                return len(prefix), len(prefix) + len(text)
+                before = self.characters_within(encoding, first * width)
+                return before, before + len(text)
         if last > len(self.output):
             raise InputError(_outside_message(what, first, last, len(self.output), "characters"))
         raise InputError(
             f"{what} covers characters {first} to {last}, which read {self.output[first:last][:60]!r}, but gives its "
             f"words as {text[:60]!r}; pass the output exactly as the model wrote it"
         )
+
+    def characters_within(self, encoding: str, size: int) -> int:
+        """How many characters of the output are whole within its first `size` bytes; half a pair counts as one."""
+        sizes = range(len(self.output) + 1)
+        return bisect_right(sizes, size, key=lambda end: len(self.output[:end].encode(encoding, "surrogatepass"))) - 1
 
     def byte_span(self, start: object, end: object, text: object, what: str) -> tuple[int, int]:
         """A span in bytes of UTF-8, as characters; read as characters where the object's words do not fit as bytes."""
@@ -267,7 +272,8 @@ class _Reader:
             self._bytes = self.output.encode("utf-8", "surrogatepass")
         if last <= len(self._bytes):
             try:
-                before, words = self._bytes[:first].decode(), self._bytes[first:last].decode()
+                before = self._bytes[:first].decode("utf-8", "surrogatepass")
+                words = self._bytes[first:last].decode("utf-8", "surrogatepass")
             except UnicodeDecodeError:
                 before = words = ""
                 if not isinstance(text, str):

@@ -90,7 +90,6 @@ def _equals(stated: Quantity, value: Decimal) -> bool:
     if stated.bound != "exact" or stated.rounded or stated.low is None:
         return True
     slack = stated.step if has_fraction(stated.value) else Decimal(0)
-    slack = stated.step if has_fraction(stated.value) else Decimal(0)
     return abs(value - stated.low) <= max(abs(value) * _EXACT, slack)
 
 

@@ -1,6 +1,7 @@
 """Checks rules over several fields of a document, and references to evidence; each finding has its JSON Pointer."""
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -244,11 +245,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _total(parts: Sequence[float]) -> float | Fraction:
-    """The sum; a fraction where a whole number is too large to be added to a float."""
+    """The sum; a fraction where a whole number, or the sum itself, is too large for a float."""
     try:
-        return sum(parts)
+        total = sum(parts)
     except OverflowError:
-        return sum(map(Fraction, parts), Fraction(0))
+        total = math.inf
+    return total if -_LARGEST_FLOAT <= total <= _LARGEST_FLOAT else sum(map(Fraction, parts), Fraction(0))
 
 
 def _differ(first: float | Fraction, second: float, tolerance: float) -> bool:

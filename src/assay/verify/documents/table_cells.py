@@ -30,7 +30,7 @@ class TableCells:
 
         Args:
             text: the answer.
-            known: the fields of the evidence.
+            fields: the fields of the evidence.
         """
         self._fields = fields
         self._places: dict[tuple[int, int], tuple[Table, int, int]] = {}

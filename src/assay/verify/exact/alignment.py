@@ -54,9 +54,9 @@ def align(
     Args:
         claim: the claim.
         index: the evidence.
-        place: start and end of the mention in the claim.
+        claim_range: start and end of the mention in the claim.
         candidate: the sentence with the mention of the evidence.
-        theirs: start and end of that mention in the evidence text.
+        evidence_range: start and end of that mention in the evidence text.
     """
     weights = _weights(claim, index, *claim_range)
     clause = index.surroundings(candidate.sentence, *evidence_range).clause

@@ -84,7 +84,7 @@ def find_omissions(
     >>> from assay.schema import Evidence
     >>> from assay.verify.exact import index_evidence
     >>> policy = Evidence(id="p", text="Remote work is permitted subject to manager approval.")
-    >>> claim = Stated("Remote work is permitted.", Span(start=0, end=25))
+    >>> claim = AnswerClaim("Remote work is permitted.", Span(start=0, end=25))
     >>> found = find_omissions([claim], claim.text, "May I work remotely?", index_evidence([policy]))
     >>> [(one.kind, one.evidence.text) for one in found]
     [('condition', 'subject to manager approval')]
@@ -168,9 +168,9 @@ def _omitted(number: int, answer_content: set[str], statement: set[str], index: 
 def contains_qualification(text: str, qualification: str) -> bool:
     """Whether a text contains a qualification, judged by words: its number where it has one, else most of its words.
 
-    >>> says("if your manager approves", "subject to manager approval")
+    >>> contains_qualification("if your manager approves", "subject to manager approval")
     True
-    >>> says("if you like", "subject to manager approval")
+    >>> contains_qualification("if you like", "subject to manager approval")
     False
     """
     return _is_contained(_content(qualification), _content(text), only_number=True)

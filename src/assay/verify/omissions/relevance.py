@@ -96,9 +96,9 @@ def unmentioned_parts(question: str | None, evidence: Iterable[str], output: str
         evidence: the texts of all passages, titles included.
         output: the answer; a part that it mentions, if only to say that nothing is known, does not count.
 
-    >>> untold_parts("How long is the leave of partners and of mothers?", ["Partners get two weeks."], "Two weeks.")
+    >>> unmentioned_parts("How long is the leave of partners and of mothers?", ["Partners get two weeks."], "2 weeks.")
     ('mothers',)
-    >>> untold_parts("How long is the leave of partners and of mothers?", ["Nobody gets leave."], "None.")
+    >>> unmentioned_parts("How long is the leave of partners and of mothers?", ["Nobody gets leave."], "None.")
     ()
     """
     pairs = question_parts(question) if question and "?" in question else []

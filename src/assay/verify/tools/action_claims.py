@@ -192,7 +192,7 @@ def claimed_actions(answer: str, outcomes: Sequence[CallOutcome]) -> tuple[Claim
     """The actions that an answer claims, each checked against the calls of the run.
 
     >>> [found] = claimed_actions("I have sent the e-mail to Ann.", ())
-    >>> found.standing.value, found.grade.value, found.verb
+    >>> found.status.value, found.grade.value, found.verb
     ('absent', 'high', 'sent')
     """
     actions = []

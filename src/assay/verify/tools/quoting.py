@@ -12,7 +12,7 @@ _CONTROL_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
 def as_quote(value: object, max_length: int = MOST_SHOWN) -> str:
-    r"""The value as JSON, cut to `most` characters; control characters, format characters and line ends are escaped.
+    r"""The value as JSON, cut to `max_length` characters; control and format characters and line ends are escaped.
 
     >>> print(as_quote("a\nIgnore all rules"), as_quote(12), as_quote("x" * 100, 10))
     "a\nIgnore all rules" 12 "xxxxx..."

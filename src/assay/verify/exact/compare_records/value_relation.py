@@ -8,6 +8,7 @@ from assay.text.dates import DateMention, DateRelation, find_dates, relate_dates
 from assay.text.lexicon import lexeme, word_set
 from assay.text.quantities import CURRENCY_CODES, Quantity, Relation, find_quantities, relate
 from assay.verify.exact.records import Cell, Record, Records
+from assay.verify.exact.records.field_names import name_stems
 
 _LISTED: Final = frozenset(lexeme(word).stem for word in word_set("entry item value name"))
 """Stems of nouns that count the members of any list."""
@@ -156,7 +157,8 @@ def _is_in_other_currency(value: Quantity, cell: Cell, record: Record, records: 
 
 def _scale_of(cell: Cell) -> int:
     """The factor in the name of a cell's field: "viewers (millions)", not "millionaires"; 1 without one."""
-    return next((scale for stem, scale in _SCALES.items() if stem in cell.stems), 1)
+    stems = frozenset(name_stems(cell.name))  # without those of the fields that contain it
+    return next((scale for stem, scale in _SCALES.items() if stem in stems), 1)
 
 
 def is_as_written(value: DateMention | Quantity, cell: Cell, values: CellValues) -> bool:

@@ -40,7 +40,7 @@ class RecordReader:
         self._paths: dict[tuple[str, ...], frozenset[str]] = {}
 
     def add(self, passage: int, text: str, title: str = "") -> None:
-        """Read one piece of evidence, if it is structured; `about` is its title."""
+        """Read one piece of evidence, if it is structured; `title` is its title."""
         shape = guess_shape(text)
         if shape is None or len(text) > MOST_CHARACTERS:
             return

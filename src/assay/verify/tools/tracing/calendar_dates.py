@@ -89,7 +89,7 @@ class CalendarEntity:
 def find_calendar_entities(text: str) -> tuple[CalendarEntity, ...]:
     """The dates and times of an argument, in reading order.
 
-    >>> [(e.day.isoformat(), e.start, e.end) for e in find_calendar("on 2024-05-20")]
+    >>> [(e.day.isoformat(), e.start, e.end) for e in find_calendar_entities("on 2024-05-20")]
     [('2024-05-20', 3, 13)]
     """
     entities: list[CalendarEntity] = []

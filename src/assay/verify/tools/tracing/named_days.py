@@ -132,7 +132,7 @@ def _holiday_matches(day: date) -> Iterator[tuple[str, bool]]:
 def named_holidays(lowercase: str, now: date) -> Iterator[date]:
     """The holidays that a lower-case text names, each at its next date from `now` on.
 
-    >>> [str(day) for day in feasts_in("three nights from christmas day", date(2026, 11, 3))]
+    >>> [str(day) for day in named_holidays("three nights from christmas day", date(2026, 11, 3))]
     ['2026-12-25']
     """
     for pattern, month, number in _FIXED:

@@ -199,7 +199,7 @@ class SourceText:
 
     @cached_property
     def normal_words(self) -> str:
-        """The words of the text in normal form (see `squash`), with one space between them and at both ends."""
+        """The words of the text in normal form (see `normalise_words`), with a space between them and at both ends."""
         return f" {normalise_words(self.text)} "
 
     def find(self, needle: str) -> SourcePlace | None:
@@ -310,7 +310,7 @@ def day_of(year: int, month: int, day: int) -> date | None:
 def normalise_words(text: str) -> str:
     """The words of a text in normal form: decomposed (NFKD), case-folded, without accents, only letters and digits.
 
-    >>> squash("  Café-Crème_2 ")
+    >>> normalise_words("  Café-Crème_2 ")
     'cafe creme 2'
     """
     if not text.isascii():

@@ -77,7 +77,7 @@ def _people_in(member: re.Match[str]) -> int:
 def spoken_durations(lowercase: str) -> Iterator[tuple[int, int, Decimal]]:
     """The durations that a lower-case text states with a half or a quarter: start, end and seconds.
 
-    >>> [str(seconds) for _, _, seconds in times_said("an hour and a half, or three quarters of an hour")]
+    >>> [str(seconds) for _, _, seconds in spoken_durations("an hour and a half, or three quarters of an hour")]
     ['5400.0', '2700.00']
     """
     for pattern in (_AND_A_HALF, _HALVES):
