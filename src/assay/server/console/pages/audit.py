@@ -366,6 +366,15 @@ _NO_KEYS: Final = "this server has no keys to verify the checkpoint with"
 _ABOUT: Final = "Every decision, receipt, review and erasure, in a tree of hashes that only grows."
 
 
+def _proof_badge(why: str | None) -> Markup:
+    """Whether a proof holds; `why` is the reason why that is not known or it does not."""
+    if why is None:
+        return badge("proof holds", "good", "✓")
+    if why == _NO_KEYS:
+        return badge("not verified", "doubt", "!")
+    return badge("proof does not hold", "bad", "✗")
+
+
 def _without_head(request: Request, connection: Any, tenant: str, verified: Markup | None) -> Response:
     """The page of a tenant that has no head of a log: nothing was recorded yet, or somebody has removed it."""
     if _latest_checkpoints(connection, tenant) or _entries(connection, tenant, None, ""):

@@ -384,29 +384,7 @@ def _edit_form(request: Request, item: ReviewItem, package: EscalationPackage) -
 def _suggestions(suggestions: Sequence[Suggestion]) -> Markup | None:
     if not suggestions:
         return None
-    items = (
-        tag(
-            "li",
-            tag("del", foreign(one.before[:600])),
-            " ",
-            tag("ins", foreign(one.after[:600])) if one.after is not None else None,
-            tag("p", foreign(one.reason[:600]), class_="soft"),
-            tag(
-                "button",
-                "Use this text",
-                type_="button",
-                class_="link",
-                data_start=one.span.start,
-                data_before=one.before,
-                data_after=one.after,
-                hidden=True,
-                data_suggestion=True,
-            )
-            if one.after is not None
-            else None,
-        )
-        for one in suggestions[:50]
-    )
+    items = map(_suggestion, suggestions[:50])
     return panel("Suggested corrections", tag("ul", items, class_="plain suggestions"))
 
 
@@ -420,7 +398,7 @@ def _suggestion(one: Suggestion) -> Markup:
         type_="button",
         class_="link",
         data_start=one.span.start,
-        data_end=one.span.end,
+        data_before=one.before,
         data_after=one.after,
         hidden=True,
         data_suggestion=True,
