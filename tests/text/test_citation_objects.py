@@ -158,7 +158,9 @@ def test_the_words_decide_how_offsets_are_counted(encoding: str) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
 def test_half_a_surrogate_pair_before_the_words_does_not_move_them(encoding: str) -> None:
     output = f"\ud83d 😀 {OUTPUT}"
-    start = len(output[: output.index(LEAVE)].encode(encoding, "surrogatepass")) // (2 if encoding == "utf-16-le" else 1)
+    start = len(output[: output.index(LEAVE)].encode(encoding, "surrogatepass")) // (
+        2 if encoding == "utf-16-le" else 1
+    )
     item: dict[str, Any] = {"start": start, "end": start + len(LEAVE), "text": LEAVE, "document_ids": ["hr-2"]}
     if encoding == "utf-8":
         segment = {"startIndex": start, "endIndex": start + len(LEAVE)}
