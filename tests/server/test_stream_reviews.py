@@ -130,7 +130,7 @@ def test_a_stream_whose_database_is_away_while_it_waits_ends_withheld(
     async def away(*_: object) -> None:
         raise StoreError("the database is away")
 
-    monkeypatch.setattr(HeldAnswers, "decided", away)
+    monkeypatch.setattr(HeldAnswers, "wait_for_decision", away)
 
     async def scene() -> None:
         async with desk(store) as here:

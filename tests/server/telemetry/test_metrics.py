@@ -203,7 +203,7 @@ def test_several_workers_add_their_figures_up(tmp_path: Path) -> None:
 
     program = (
         "import sys; sys.path[:0] = sys.argv[2].split(':')\n"
-        "from assay.server.telemetry.metrics import Metrics, mark_gone\n"
+        "from assay.server.telemetry.metrics import Metrics\n"
         "import os\n"
         "m = Metrics()\n"
         "m.requests.labels('GET', '/x', '200').inc(int(sys.argv[1])); m.in_flight.set(2)\n"
