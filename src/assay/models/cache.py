@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.models.fair_queue import current_ticket
 from assay.models.interface import PairScorer, WordScores, score_words, words_of
 
 if TYPE_CHECKING:
@@ -127,8 +126,6 @@ class CachedScorer:
         """
         import numpy as np
 
-        if (ticket := current_ticket()) is not None:
-            ticket.give_way()
         keys = [pair_key(self.digest, premise, claim) for premise, claim in pairs]
         result = np.zeros((len(pairs), 3), dtype=np.float32)
         words: list[WordScores] = [()] * len(pairs)

@@ -6,10 +6,6 @@ Nuyens and Wierman, "The Foreground-Background queue: a survey", Performance Eva
 rarely waits for one pair at most, and not for the long check of another owner. Attained service is halved every
 `HALF_LIFE_S`, so that heavy use is soon forgotten.
 
-A check whose pairs are all in the cache does not use the network. It runs Python only, which a process executes in one
-thread at a time, so it gives way instead (`give_way`): it pauses while a check of an owner with less service computes,
-for `PATIENCE_S` at most, since that check may be waiting for a chat model.
-
 Outside of `in_turns` nothing waits: a program that runs its own checks alone needs no turns.
 """
 
@@ -26,8 +22,6 @@ from assay.errors import VerifierError
 
 HALF_LIFE_S: Final = 5.0
 """Seconds in which the attained service of an owner is halved."""
-PATIENCE_S: Final = 0.05
-"""The longest pause of a check, in seconds, each time it gives way."""
 MOST_OWNERS: Final = 10_000
 """Owners whose attained service is remembered; the one served longest ago is forgotten first."""
 
@@ -70,19 +64,6 @@ class Ticket:
         finally:
             self._turns.give_back(self.owner, time.monotonic() - begun)
 
-    def give_way(self) -> None:
-        """Pauses while a check of an owner with less attained service computes, for `PATIENCE_S` at most."""
-        self._turns.give_way(self)
-
-    @contextmanager
-    def computing(self) -> Iterator[None]:
-        """The check computes inside of the block: checks of owners with more attained service give way to it."""
-        self._turns.begin(self)
-        try:
-            yield
-        finally:
-            self._turns.end(self)
-
 
 class _Waiter:
     """A thread that waits for a turn with a ticket."""
@@ -103,9 +84,6 @@ class FairQueue:
         self._waiting: list[_Waiter] = []
         self._attained: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
-        self._computing: dict[Ticket, float] = {}
-        """Checks that compute, each with its thread's processor time in seconds when it began or last gave way."""
-        self._ended = threading.Condition(self._lock)
 
     def ticket(self, owner: str) -> Ticket:
         """A ticket for one check of an owner."""
@@ -154,36 +132,6 @@ class FairQueue:
             self._waiting.remove(chosen)
             chosen.called.set()
 
-    def begin(self, ticket: Ticket) -> None:
-        """A check computes from now on, in this thread."""
-        with self._lock:
-            self._computing[ticket] = time.thread_time()
-
-    def end(self, ticket: Ticket) -> None:
-        """A check that began in this thread has ended; its processor time counts for its owner."""
-        with self._lock:
-            self._count(ticket.owner, time.thread_time() - self._computing.pop(ticket))
-            self._ended.notify_all()
-
-    def give_way(self, ticket: Ticket) -> None:
-        """Pauses a check, in the thread in which it began, while a check of an owner with less service computes.
-
-        Returns at once where the check of this ticket is not computing.
-        """
-        with self._lock:
-            begun = self._computing.get(ticket)
-            if begun is None:
-                return
-            now = time.thread_time()
-            self._count(ticket.owner, now - begun)
-            self._computing[ticket] = now
-            self._ended.wait_for(lambda: not self._has_to_wait(ticket), PATIENCE_S)
-
-    def _has_to_wait(self, ticket: Ticket) -> bool:
-        """Whether a check of an owner with less attained service computes, so that this one has to wait."""
-        others = {other.owner for other in self._computing} - {ticket.owner}
-        return bool(others) and min(map(self._attained_by, others)) < self._attained_by(ticket.owner)
-
     def wake(self, ticket: Ticket) -> None:
         """Wakes the threads that wait with a ticket that was stopped."""
         with self._lock:
@@ -224,7 +172,6 @@ def in_turns(ticket: Ticket) -> Iterator[None]:
     """Inside of the block networks are asked in turns, and its processor time counts for the ticket's owner."""
     token = _ticket.set(ticket)
     try:
-        with ticket.computing():
-            yield
+        yield
     finally:
         _ticket.reset(token)

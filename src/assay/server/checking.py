@@ -12,6 +12,7 @@ goes on counting against the bound until it ends, so that a slow check can never
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -171,6 +172,7 @@ class Checker:
         def work() -> None:
             result: Any = None
             error: BaseException | None = None
+            begun = time.thread_time()
             try:
                 with in_turns(check.ticket):
                     result = check.work()
@@ -178,6 +180,7 @@ class Checker:
                 error = RuntimeError(f"the work raised {raised!r}")
             except BaseException as raised:  # noqa: BLE001 the edge of a thread: whoever waits gets what was raised
                 error = raised
+            self._turns.add(check.ticket.owner, time.thread_time() - begun)
             if not loop.is_closed():
                 loop.call_soon_threadsafe(end, result, error)
 
