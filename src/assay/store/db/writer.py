@@ -224,6 +224,8 @@ def _insert(connection: Connection, changes: Iterable[Change]) -> None:
             by_table.setdefault(table, []).extend(rows)
     if hourly in by_table:
         by_table[hourly] = _sum_counts(by_table[hourly])
+    if not any(by_table.values()):
+        return  # an empty pipeline would still wait for the database
     with one_round_trip(connection):
         for table, rows in by_table.items():
             if rows:
