@@ -50,6 +50,10 @@ def body(number: int) -> dict[str, Any]:
     }
 
 
+_NUMBERS = itertools.count(1)
+"""Of checks. No two loads have the same: a replica keeps what its network judged, and so does the cache of verdicts."""
+
+
 @dataclass
 class Load:
     """Clients, and what they were told."""
@@ -64,7 +68,6 @@ class Load:
     """When checks were acknowledged."""
     seconds: list[float] = field(default_factory=list)
     """From a try to its answer."""
-    _number: int = 0
     _stop: bool = False
 
     async def run(self, repeat: int | None = None) -> None:
@@ -79,9 +82,9 @@ class Load:
 
     async def _client(self, http: aiohttp.ClientSession, repeat: int | None) -> None:
         while not self._stop:
-            self._number += 1
-            asked = body(self._number if repeat is None else self._number % repeat)
-            name = f"{asked['run_id']}/{self._number}"
+            number = next(_NUMBERS)
+            asked = body(number if repeat is None else number % repeat)
+            name = f"{asked['run_id']}/{number}"
             while True:
                 begun = time.monotonic()
                 said = await self._once(http, name, asked)

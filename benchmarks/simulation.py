@@ -3,8 +3,9 @@
     python -m benchmarks.simulation check            # beside real runs at 1, 2 and 4 replicas: some ten minutes
     python -m benchmarks.simulation plan             # 1,000 and 100,000 checks a second
 
-Nothing is fitted to the runs that the model is held against. For each deployment its costs are measured right before
-and right after the real runs, so that both see the same machine:
+Nothing is fitted to the runs that the model is held against. One figure is fitted to another run, of one replica under
+four clients: how long Python's lock takes from one thread to another (`turn_ms`). For each deployment its costs are
+measured right before and right after the real runs, so that both see the same machine:
 
 - the speed that k pieces of work have together, by processes that check in a loop, one and several at a time;
 - the network's part of a check, and what recording one and several takes, in one of these processes;
@@ -20,8 +21,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -31,6 +33,11 @@ from benchmarks.deployment import Costs, Model, Site
 from benchmarks.replicas import Load, body, cluster
 
 # Measuring
+
+ROUND_TRIPS = 2
+"""Of a commit (ADR 124): to lock the log, and to write and commit."""
+FITTED = 4
+"""Clients of the run to which `turn_ms` is fitted; none of the runs that the model is held against has as many."""
 
 
 def _cpu_of(pid: int) -> float:
@@ -126,9 +133,8 @@ def spin(database: str) -> None:
         for line in sys.stdin:
             what, _, given = line.strip().partition(" ")
             if what == "check":
-                ends, count, used, before = time.monotonic() + float(given), 0, time.process_time(), scorer.seconds
-                begun = time.monotonic()
-                while time.monotonic() < ends:
+                count, used, before, begun = 0, time.process_time(), scorer.seconds, time.monotonic()
+                while time.monotonic() < begun + float(given):
                     once()
                     count += 1
                 lasted = time.monotonic() - begun
@@ -233,6 +239,7 @@ async def calibrated(
             python_ms=max(0.0, inside - network - write),
             write_ms=write,
             more_ms=max(0.0, four["cpu_ms"] - one["cpu_ms"]) / 3,
+            round_trips=ROUND_TRIPS,
             database_ms=database,
             client_ms=client,
             commit_ms=sync,
@@ -243,6 +250,28 @@ async def calibrated(
     )
 
 
+async def _turn_ms(folder: Path, seconds: float) -> float:
+    """How long Python's lock takes from one thread of a replica to another that waits, in milliseconds: what makes the
+    model of one replica under `FITTED` clients as fast as the replica."""
+    async with _measured(folder, 1) as site:
+        first = await site.calibrated(seconds)
+        load, lasted = await _under(site.url, FITTED, 2 * seconds)
+        costs = _between(first, await site.calibrated(seconds))
+    per_second = len(load.acked) / lasted
+
+    def modelled(turn_ms: float) -> float:
+        fitted = replace(costs.costs, turn_ms=turn_ms)
+        return Model(Site(1, costs.share), fitted, clients=FITTED, seconds=100).run().per_second
+
+    least, most = 0.0, 4.0
+    if modelled(least) <= per_second:
+        return least
+    for _ in range(8):
+        middle = (least + most) / 2
+        least, most = (middle, most) if modelled(middle) > per_second else (least, middle)
+    return (least + most) / 2
+
+
 def _between(first: Calibration, last: Calibration) -> Calibration:
     """The mean of what was measured before and after."""
     names = ("network_ms", "python_ms", "write_ms", "more_ms", "database_ms", "client_ms", "idle_ms")
@@ -250,6 +279,7 @@ def _between(first: Calibration, last: Calibration) -> Calibration:
     return Calibration(
         Costs(
             **halves,
+            round_trips=ROUND_TRIPS,
             commit_ms=[*first.costs.commit_ms, *last.costs.commit_ms],
             spread=[*first.costs.spread, *last.costs.spread],
         ),
@@ -257,50 +287,71 @@ def _between(first: Calibration, last: Calibration) -> Calibration:
     )
 
 
-async def check(folder: Path, rounds: int, replicas: Sequence[int], clients: Sequence[int], seconds: float) -> None:
-    """Real runs beside the model's."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A deployment that runs, and what measures it."""
+
+    url: str
+    spinning: Sequence[Checking]
+    cpu: Callable[[], tuple[float, float, float]]
+
+    async def calibrated(self, seconds: float) -> Calibration:
+        """What checks cost now."""
+        return await calibrated(self.url, self.spinning, self.cpu, seconds)
+
+
+@asynccontextmanager
+async def _measured(folder: Path, count: int) -> AsyncIterator[Measured]:
+    """A deployment of so many replicas, warm."""
     from assay.models import usable_cpus
 
+    folder.mkdir(parents=True)
+    async with cluster(folder, count) as (postgres, _, balancer, _):
+        url = f"http://127.0.0.1:{balancer.port}"
+
+        def cpu() -> tuple[float, float, float]:
+            inside = sum(one.cpu_s() for one in balancer.replicas)
+            return inside, _cpu_of(_postmaster(postgres)), time.process_time()
+
+        spinning = [Checking(postgres.url) for _ in range(min(8, usable_cpus()))]
+        try:
+            for one in spinning:
+                await asyncio.to_thread(one.ask, "check 0.5")
+            await _under(url, 2 * count, 4 + 2 * count)
+            yield Measured(url, spinning, cpu)
+        finally:
+            for one in spinning:
+                one.end()
+
+
+async def check(folder: Path, rounds: int, replicas: Sequence[int], clients: Sequence[int], seconds: float) -> None:
+    """Real runs beside the model's."""
     rows: dict[tuple[int, int], list[tuple[float, float, float, float]]] = {}
+    turn_ms = await _turn_ms(folder / "turns", seconds)
+    print(f"from one thread to another in {turn_ms:.2f} ms", flush=True)
     for turn, count in itertools.product(range(rounds), replicas):
-        place = folder / f"{turn}-{count}"
-        place.mkdir(parents=True)
-        async with cluster(place, count) as (postgres, _, balancer, _):
-            url = f"http://127.0.0.1:{balancer.port}"
-
-            def cpu(balancer: Any = balancer, postgres: Postgres = postgres) -> tuple[float, float, float]:
-                inside = sum(one.cpu_s() for one in balancer.replicas)
-                return inside, _cpu_of(_postmaster(postgres)), time.process_time()
-
-            spinning = [Checking(postgres.url) for _ in range(min(8, usable_cpus()))]
-            try:
-                for one in spinning:
-                    await asyncio.to_thread(one.ask, "check 0.5")
-                await _under(url, 2 * count, 4)
-                first = await calibrated(url, spinning, cpu, seconds)
-                real = {many: await _under(url, many, seconds) for many in clients}
-                last = await calibrated(url, spinning, cpu, seconds)
-            finally:
-                for one in spinning:
-                    one.end()
-            told = _between(first, last)
-            costs = told.costs
-            speeds = " ".join(f"{one:.2f}" for one in told.speeds)
+        async with _measured(folder / f"{turn}-{count}", count) as site:
+            first = await site.calibrated(seconds)
+            real = {many: await _under(site.url, many, seconds) for many in clients}
+            last = await site.calibrated(seconds)
+        told = _between(first, last)
+        costs = replace(told.costs, turn_ms=turn_ms)
+        speeds = " ".join(f"{one:.2f}" for one in told.speeds)
+        sys.stdout.write(
+            f"{count} replica(s): network {costs.network_ms:.1f} + Python {costs.python_ms:.1f} + commit "
+            f"{costs.write_ms:.1f} (+{costs.more_ms:.1f}) + database {costs.database_ms:.1f} + clients "
+            f"{costs.client_ms:.1f} CPU ms, sync {mean(costs.commit_ms):.1f} and idle {costs.idle_ms:.1f} ms; "
+            f"speeds {speeds} (before {first.speeds[-1]:.2f}, after {last.speeds[-1]:.2f})\n"
+        )
+        for many, (load, lasted) in real.items():
+            said = Model(Site(count, told.share), costs, clients=many, seconds=200).run()
+            speed, slow = len(load.acked) / lasted, 1000 * _quantile(load.seconds, 0.95)
+            rows.setdefault((count, many), []).append((speed, said.per_second, slow, said.p95_ms))
             sys.stdout.write(
-                f"{count} replica(s): network {costs.network_ms:.1f} + Python {costs.python_ms:.1f} + commit "
-                f"{costs.write_ms:.1f} (+{costs.more_ms:.1f}) + database {costs.database_ms:.1f} + clients "
-                f"{costs.client_ms:.1f} CPU ms, sync {mean(costs.commit_ms):.1f} and idle {costs.idle_ms:.1f} ms; "
-                f"speeds {speeds} (before {first.speeds[-1]:.2f}, after {last.speeds[-1]:.2f})\n"
+                f"  {many} client(s): {speed:.2f} a second (model {said.per_second:.2f}), p95 {slow:.0f} ms "
+                f"(model {said.p95_ms:.0f})\n"
             )
-            for many, (load, lasted) in real.items():
-                said = Model(Site(count, told.share), costs, clients=many, seconds=200).run()
-                speed, slow = len(load.acked) / lasted, 1000 * _quantile(load.seconds, 0.95)
-                rows.setdefault((count, many), []).append((speed, said.per_second, slow, said.p95_ms))
-                sys.stdout.write(
-                    f"  {many} client(s): {speed:.2f} a second (model {said.per_second:.2f}), p95 {slow:.0f} ms "
-                    f"(model {said.p95_ms:.0f})\n"
-                )
-                sys.stdout.flush()
+            sys.stdout.flush()
     print("\n| replicas | clients | a second | model | off by | p95 ms | model | off by |")
     print("|---|---|---|---|---|---|---|---|")
     for (count, many), found in sorted(rows.items()):

@@ -17,6 +17,7 @@ from tests.store.making import KEYS, RING
 from assay.config import Guard
 from assay.errors import BusyError
 from assay.server.audit.replay import replay
+from assay.server.checking import CheckFailedError
 from assay.server.settings import Mode
 from assay.store.audit.entries import read_entry_data
 from assay.store.audit.export import run_content
@@ -25,7 +26,9 @@ from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
 from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db.store import Store, StoredCheck
+from assay.store.db.writer import Change, Stored
 from assay.testing import FakeScorer
+from assay.wire import Exchange
 
 __all__ = ["keys"]  # a fixture
 
@@ -106,6 +109,61 @@ def test_the_log_has_the_receipt_before_the_answer_has(tmp_path: Path, keys: Pat
             assert verified(keys, TRUE, headers["x-assay-receipt"]) == 0
             assert stored(store, headers["x-assay-report-id"]).kind == "gateway"
             assert kinds(store) == ["decision", "receipt"] * 2
+
+    play(scene)
+
+
+def test_a_check_and_its_receipt_are_stored_in_one_transaction(tmp_path: Path, keys: Path) -> None:
+    changes: list[Change] = []
+
+    async def scene() -> None:
+        async with kept(tmp_path, environ={"ASSAY_RECEIPT_KEYS": str(keys)}) as (here, store):
+            apply = store.aapply
+
+            async def counted(change: Change) -> Stored:
+                changes.append(change)
+                return await apply(change)
+
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(store, "aapply", counted)
+                good = {**BODY, "answer": "Partners are entitled to 2 weeks of leave."}
+                await here.post("/v1/check", good)
+                await here.post("/v1/check", good, idempotency_key="one")
+                here.upstream.script(json_answer(chat_completion(TRUE)))
+                await here.post("/v1/chat/completions", PLAIN)
+            assert [[entry.kind for entry in change.entries] for change in changes] == [["decision", "receipt"]] * 3
+            assert kinds(store) == ["decision", "receipt"] * 3
+
+    play(scene)
+
+
+def test_what_cannot_be_signed_is_on_record_and_gets_its_receipt_when_it_is_sent_again(
+    tmp_path: Path, keys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise CheckFailedError("the key is not there")
+
+    async def scene() -> None:
+        async with kept(tmp_path, environ={"ASSAY_RECEIPT_KEYS": str(keys)}) as (here, store):
+            good = {**BODY, "answer": "Partners are entitled to 2 weeks of leave."}
+            with monkeypatch.context() as patch:
+                patch.setattr(Guard, "issue", fails)
+                status, headers, _ = await here.post("/v1/check", good, idempotency_key="one")
+                assert status >= 500
+                assert "x-assay-receipt" not in headers
+            assert kinds(store) == ["decision"]
+            status, headers, _ = await here.post("/v1/check", good, idempotency_key="one")
+            assert status == 200
+            assert verified(keys, good["answer"], headers["x-assay-receipt"]) == 0
+            assert kinds(store) == ["decision", "receipt"]
+
+            here.upstream.script(json_answer(chat_completion(TRUE)))
+            with monkeypatch.context() as patch:
+                patch.setattr(Exchange, "receipt", fails)
+                _, headers, body = await here.post("/v1/chat/completions", PLAIN)
+            assert headers["x-assay-action"] == "unchecked"
+            assert b"2 weeks" not in body
+            assert kinds(store)[2:] == ["decision"]
 
     play(scene)
 

@@ -1,8 +1,8 @@
 """What happens to the report of a check before it is released: it is recorded, then it may get a receipt.
 
-1. The report is stored with its entry in the audit log. 2. The receipt is signed. 3. The receipt is added to the log.
-A failure ends the request: what was not recorded is never released and never gets a receipt. A server without a
-database does step 2 alone.
+1. The receipt is signed, and kept back. 2. The report, its entry in the audit log and that of the receipt are stored in
+one transaction. 3. Both go out. A failure ends the request: what was not recorded is never released, nor is a receipt
+for it. Where the receipt cannot be signed, the report is recorded alone. A server without a database omits step 2.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class RecordedCheck:
 
 
 class Recorder:
-    """Records checks and signs receipts, in this order."""
+    """Signs receipts and records checks."""
 
     def __init__(self, services: Services) -> None:
         """Over the store of a server, where it has one."""
@@ -95,11 +95,16 @@ class Recorder:
         self.telemetry.checked(report, kind)
         part = Part(report, asked, tuple(evidence))
         first, signs = new_id(), _signs(guard, report)
-        act = step.recorded(first, settled=not signs)
-        ids = await self.remember(guard, [part], caller, kind, first, callback=callback, act=act)
-        id_ = ids[0] if ids else None
-        receipt = await self.sign(lambda: guard.issue(report), id_, caller, step) if signs else None
-        return RecordedCheck(id_, receipt)
+        remember = partial(self.remember, guard, [part], caller, kind, first, callback=callback)
+        try:
+            receipt = await self.sign(lambda: guard.issue(report)) if signs else None
+        except AssayError:
+            await remember(act=step.recorded(first, settled=False))
+            raise
+        text = None if receipt is None else receipt.to_text()
+        act = step.recorded(first, settled=True, receipt=text)
+        ids = await remember(act=act, receipts=() if receipt is None else [receipt])
+        return RecordedCheck(ids[0] if ids else None, receipt)
 
     async def again(self, guard: Guard, report: HallucinationReport, step: KeyedCheck, caller: Caller) -> RecordedCheck:
         """The record of an earlier request with its receipt, which is signed now where that request did not get to it.
@@ -111,7 +116,13 @@ class Recorder:
         if known is None or known.settled or not _signs(guard, report):
             text = None if known is None else known.receipt
             return RecordedCheck(step.run, None if text is None else _receipt_of(report, text))
-        return RecordedCheck(step.run, await self.sign(lambda: guard.issue(report), step.run, caller, step))
+        receipt = await self.sign(lambda: guard.issue(report))
+        if self._store is not None and known.run is not None:
+            from assay.store.records import receipt_change
+
+            beside = step.issued(known.run, receipt.to_text())
+            await self._store.aapply(receipt_change(known.run, receipt, caller.tenant, beside=beside))
+        return RecordedCheck(step.run, receipt)
 
     async def remember(
         self,
@@ -124,8 +135,9 @@ class Recorder:
         held: bool = True,
         callback: str | None = None,
         act: "Act | None" = None,
+        receipts: Sequence[Receipt] = (),
     ) -> tuple[str, ...]:
-        """Record parts of an answer in one transaction: all of them or none.
+        """Record parts of an answer and its receipts in one transaction: all of them or none.
 
         Args:
             guard: the guard whose policy decided.
@@ -136,6 +148,7 @@ class Recorder:
             held: whether what the gate escalates waits for a reviewer.
             callback: the operator's target that gets the reviewer's decision.
             act: what else is stored in the same transaction.
+            receipts: receipts for the answer, which are logged as those of the first record.
 
         Returns:
             The id of each; empty where nothing is recorded.
@@ -145,6 +158,8 @@ class Recorder:
         """
         if self._store is None or not parts:
             return ()
+        from assay.store.records import receipt_entry
+
         records = [
             CheckRecord(
                 part.report,
@@ -162,39 +177,28 @@ class Recorder:
         ]
         try:
             async with asyncio.timeout(self._seconds):
-                await self._store.arecord_all(records, act)
+                await self._store.arecord_all(records, act, [receipt_entry(first, receipt) for receipt in receipts])
         except TimeoutError as error:
             raise BusyError(f"it could not be recorded within {self._seconds:g} seconds; try again later") from error
         except ReceiptError as error:
             raise InputError(f"it cannot be recorded: {error}") from error
         return tuple(record.id for record in records)
 
-    async def sign(
-        self, issue: Callable[[], Signed], id_: str | None, caller: Caller, step: KeyedCheck = ALONE
-    ) -> Signed:
-        """Sign a receipt off the event loop, and add it to the log before it may go out.
+    async def sign(self, issue: Callable[[], Signed]) -> Signed:
+        """Sign a receipt off the event loop. It must not go out before it is recorded (`remember`).
 
         Args:
             issue: issues the receipt, or returns none where there is none to issue.
-            id_: the record that it is for; none where the server has no database.
-            caller: the caller.
-            step: which check of a request with an idempotency key it is.
 
         Raises:
             CheckFailedError: it cannot be signed.
-            BusyError, StoreError: it cannot be stored; then the receipt must not go out.
+            BusyError: too much waits.
         """
-        receipt = await self._checker.run(issue, size=0)
-        if receipt is not None and self._store is not None and id_ is not None:
-            from assay.store.records import receipt_change
-
-            change = receipt_change(id_, receipt, caller.tenant, beside=step.issued(id_, receipt.to_text()))
-            await self._store.aapply(change)
-        return receipt
+        return await self._checker.run(issue, size=0)
 
 
 class AnswerRecorder:
-    """Records the decisions on one answer of the gateway, and signs receipts for what may go out."""
+    """Signs receipts for what may go out of one answer of the gateway, and records the decisions on it."""
 
     def __init__(self, records: Recorder, exchange: Exchange, caller: Caller, mode: Mode) -> None:
         """For one request in a mode."""
@@ -224,8 +228,8 @@ class AnswerRecorder:
         exchange = self._exchange
         self._count_reports(ruling)
         parts = [] if not self._records.keeps else parts_of_answer(exchange, ruling, answer)
-        first = await self._remember(parts)
-        return await self._with_receipts(ruling, first, discloses=self._mode is Mode.ENFORCE)
+        [signed] = await self._sign_and_remember(parts, [ruling], discloses=self._mode is Mode.ENFORCE)
+        return signed
 
     async def part(self, job: Job, found: Mapping[str, Ruling]) -> dict[str, Ruling]:
         """Record the decision on a part of a stream: a text that has ended, calls, or what stops the stream.
@@ -242,13 +246,11 @@ class AnswerRecorder:
         stops = self._mode is Mode.ENFORCE
         keeps = self._records.keeps
         parts = parts_of_job(self._exchange, job, found, stops=stops, beside=self._calls) if keeps else []
-        first = await self._remember(parts)
-        rulings = dict(found)
-        for text in job.texts:
-            if text.final:
-                self._count_reports(found[text.channel])
-                rulings[text.channel] = await self._with_receipts(found[text.channel], first, discloses=stops)
-        return rulings
+        ended = [text.channel for text in job.texts if text.final]
+        for channel in ended:
+            self._count_reports(found[channel])
+        signed = await self._sign_and_remember(parts, [found[channel] for channel in ended], discloses=stops)
+        return {**found, **dict(zip(ended, signed, strict=True))}
 
     async def unread(self, ruling: Ruling) -> None:
         """Record that an answer could not be checked, unless something of it is on record already.
@@ -278,29 +280,40 @@ class AnswerRecorder:
         for report in ruling.reports:
             self._records.telemetry.checked(report, GATEWAY, self.answered)
 
-    async def _remember(self, parts: Sequence[Part]) -> str | None:
-        if not parts:
-            return None
-        first = self._next_id
-        held = self._mode is Mode.ENFORCE
-        ids = await self._records.remember(self._exchange.guard, parts, self._caller, GATEWAY, first, held=held)
-        self.kept, self._next_id = True, new_id()
-        waiting = [
-            (part.report.output, id_) for part, id_ in zip(parts, ids, strict=False) if held and _waits_for_review(part)
+    async def _sign_and_remember(
+        self, parts: Sequence[Part], rulings: Sequence[Ruling], *, discloses: bool
+    ) -> list[Ruling]:
+        """The rulings with receipts, after both are recorded; what cannot be signed is recorded all the same."""
+        try:
+            signed = [await self._receipts(ruling, discloses=discloses) for ruling in rulings]
+        except AssayError:
+            await self._remember(parts)
+            raise
+        await self._remember(parts, [receipt for receipts in signed for receipt in receipts])
+        return [
+            replace(ruling, receipts=tuple(receipt.to_text() for receipt in receipts))
+            for ruling, receipts in zip(rulings, signed, strict=True)
         ]
-        self.items |= dict(waiting)
-        return ids[0] if ids else None
 
-    async def _with_receipts(self, ruling: Ruling, first: str | None, *, discloses: bool) -> Ruling:
+    async def _receipts(self, ruling: Ruling, *, discloses: bool) -> list[Receipt]:
         if not self._signs or not ruling.passes:
-            return ruling
-        receipts: list[str] = []
-        for report in ruling.reports:
-            issue = partial(self._exchange.receipt, report, discloses=discloses)
-            receipt = await self._records.sign(issue, first, self._caller)
-            if receipt is not None:
-                receipts.append(receipt.to_text())
-        return replace(ruling, receipts=tuple(receipts))
+            return []
+        issued = [
+            await self._records.sign(partial(self._exchange.receipt, report, discloses=discloses))
+            for report in ruling.reports
+        ]
+        return [receipt for receipt in issued if receipt is not None]
+
+    async def _remember(self, parts: Sequence[Part], receipts: Sequence[Receipt] = ()) -> None:
+        if not parts:
+            return
+        first, guard = self._next_id, self._exchange.guard
+        held = self._mode is Mode.ENFORCE
+        ids = await self._records.remember(guard, parts, self._caller, GATEWAY, first, held=held, receipts=receipts)
+        self.kept, self._next_id = True, new_id()
+        self.items |= {
+            part.report.output: id_ for part, id_ in zip(parts, ids, strict=False) if held and _waits_for_review(part)
+        }
 
 
 def _signs(guard: Guard, report: HallucinationReport) -> bool:

@@ -105,13 +105,14 @@ class KeyedCheck:
             raise _key_of_another_request()
         return found
 
-    def recorded(self, run: str, *, settled: bool) -> "Act | None":
-        """The note under the key that goes into the transaction of the record; `settled` where no receipt follows."""
+    def recorded(self, run: str, *, settled: bool, receipt: str | None = None) -> "Act | None":
+        """The note under the key that goes into the transaction of the record, and of its receipt where it has one;
+        `settled` where no receipt follows later."""
         if self.asked is None:
             return None
         from assay.store.records import note_record
 
-        return note_record(self.asked, self.position, self.holder, run, settled=settled)
+        return note_record(self.asked, self.position, self.holder, run, settled=settled, receipt=receipt)
 
     def issued(self, run: str, receipt: str) -> "Act | None":
         """The note under the key that goes into the transaction of the receipt."""

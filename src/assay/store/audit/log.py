@@ -6,7 +6,7 @@ edge of the tree.
 """
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -15,7 +15,13 @@ from sqlalchemy import Connection, and_, bindparam, or_, select, text, update
 from assay.errors import AuditError
 from assay.store.audit.merkle.tiles import Edge, Place, edge_places, node_reader, proof_places
 from assay.store.audit.merkle.tree import NodeAt, leaf_hash, root_at
-from assay.store.db.raw_statements import UNLESS_THERE, execute_prepared, insert_tuples, one_round_trip
+from assay.store.db.raw_statements import (
+    UNLESS_THERE,
+    execute_prepared,
+    insert_tuples,
+    one_round_trip,
+    read_later,
+)
 from assay.store.db.tables import audit_checkpoints, audit_entries, audit_logs, audit_tiles
 
 CHUNK: Final = 4_096
@@ -71,7 +77,18 @@ class Appender:
         Returns:
             The number of its entries.
         """
-        size = self._lock_existing(connection, tenant)
+        return self.size_of_locked(connection, tenant, self._lock_existing(connection, tenant))
+
+    def lock_later(self, connection: Connection, tenant: str) -> Callable[[], int | None]:
+        """Lock a tenant's log inside of `one_round_trip`.
+
+        Returns:
+            A function for what `size_of_locked` takes; to be called after the block.
+        """
+        return read_later(connection, _LOCK, {"tenant": tenant})
+
+    def size_of_locked(self, connection: Connection, tenant: str, size: int | None) -> int:
+        """The number of entries of a log that was locked: `size`, or if that is None, of one that is created now."""
         if size is None:
             insert_tuples(connection, audit_logs, [(tenant, make_origin(self._origin, tenant), 0)], UNLESS_THERE)
             size = self._lock_existing(connection, tenant)
@@ -95,13 +112,20 @@ class Appender:
         Raises:
             AuditError: the stored edge of the tree does not match the log's size.
         """
+        write = self.prepare(connection, tenant, entries, first)
+        with one_round_trip(connection):
+            write()
+
+    def prepare(self, connection: Connection, tenant: str, entries: Sequence[Entry], first: int) -> Callable[[], None]:
+        """Prepare what `append` writes; the result writes it, and may be called inside of `one_round_trip`."""
         if not entries:
-            return
+            return lambda: None
         edge = self._edges.pop(tenant, None)
         if edge is None or edge.size != first:
             edge = Edge(first, read_tiles(connection, tenant, edge_places(first)))
         tiles = edge.extend([leaf_hash(entry.data) for entry in entries])
-        with one_round_trip(connection):
+
+        def write() -> None:
             insert_tuples(
                 connection,
                 audit_entries,
@@ -114,7 +138,9 @@ class Appender:
                 _REPLACE_TILE,
             )
             execute_prepared(connection, _SET_SIZE, {"tenant": tenant, "to": edge.size})
-        self._edges[tenant] = edge
+            self._edges[tenant] = edge
+
+        return write
 
     def forget(self) -> None:
         """Drop the cached edges, so that they are read again."""

@@ -16,6 +16,8 @@ CONNECT_S: Final = 10
 """How long connecting to PostgreSQL may take, in seconds, unless the URL sets `connect_timeout`."""
 WRITES: Final = "assay_writes"
 """The execution option of a connection that will write."""
+SNAPSHOT: Final = "assay_snapshot"
+"""The execution option of a connection that only reads, and sees one snapshot throughout."""
 
 
 def database_url(text: str) -> URL:
@@ -66,15 +68,16 @@ def make_engine(text: str) -> Engine:
             event.listen(engine, "begin", _begin_sqlite)
             return engine
         connect_args = {} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_S}
-        return create_engine(
-            url, connect_args=connect_args, pool_pre_ping=True, pool_size=10, max_overflow=20, hide_parameters=True
-        )
+        engine = create_engine(url, connect_args=connect_args, pool_size=10, max_overflow=20, hide_parameters=True)
     except (ImportError, NoSuchModuleError) as error:
         raise MissingPackageError(
             "expected the driver of PostgreSQL, which is not installed; run: pip install 'assay-ai[postgres]'"
         ) from error
     except OSError as error:
         raise StoreError(f"{url.database} cannot be made: {error.strerror or error}") from error
+    event.listen(engine, "connect", _set_up_postgresql)
+    event.listen(engine, "begin", _begin_postgresql)
+    return engine
 
 
 def _set_up_sqlite(connection: Any, _: ConnectionPoolEntry) -> None:
@@ -97,6 +100,16 @@ def _set_up_sqlite(connection: Any, _: ConnectionPoolEntry) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get(WRITES, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _set_up_postgresql(connection: Any, _: ConnectionPoolEntry) -> None:
+    # `_begin_postgresql` begins transactions; the driver would wait for the database's answer to each BEGIN.
+    connection.autocommit = True
+
+
+def _begin_postgresql(connection: Connection) -> None:
+    snapshot = connection.get_execution_options().get(SNAPSHOT, False)
+    connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN")
 
 
 def writing(engine: Engine) -> Engine:

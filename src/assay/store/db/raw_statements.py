@@ -5,7 +5,7 @@ executing it. So the text of an insert is built once for each table, from the ta
 other statement is compiled by SQLAlchemy once for each dialect.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from operator import itemgetter
@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from sqlalchemy import ClauseElement, Connection, CursorResult, Dialect, Table
 from sqlalchemy.exc import DBAPIError
+
+from assay.errors import StoreError
 
 UNLESS_THERE: Final = "ON CONFLICT DO NOTHING"
 """Keep the existing row if its key is already there."""
@@ -51,8 +53,8 @@ def one_round_trip(connection: Connection) -> Iterator[None]:
     """Sends the statements of the block to PostgreSQL without waiting for each; the block's end waits for all of them.
 
     A busy process waits for its own interpreter lock after every answer of the database, so that a dozen round trips
-    take longer than the work. The block holds inserts and updates alone: a result cannot be read inside of it. In
-    SQLite, which is in this process, nothing changes.
+    take longer than the work. A result cannot be read inside of the block; `read_later` reads one after it. In SQLite,
+    which is in this process, nothing changes.
 
     Raises:
         DBAPIError: a statement failed, perhaps another than the last; the transaction has to be rolled back.
@@ -75,6 +77,52 @@ def one_round_trip(connection: Connection) -> Iterator[None]:
             connection_invalidated=connection.dialect.is_disconnect(error, driver, None),
             dialect=connection.dialect,
         ) from error
+
+
+def read_later(connection: Connection, statement: ClauseElement, values: Mapping[str, int | str]) -> Callable[[], Any]:
+    """Executes a statement inside of `one_round_trip`.
+
+    Args:
+        connection: the transaction.
+        statement: what to execute; it is compiled once, as by `execute_prepared`.
+        values: those of its parameters.
+
+    Returns:
+        A function that gives the first column of the first row, or None if there is no row; to be called after the
+        block.
+    """
+    if connection.dialect.name != "postgresql":
+        found = execute_prepared(connection, statement, values).scalar()
+        return lambda: found
+    sql, names = _compiled(statement, connection.dialect)
+    driver: Any = connection.connection.driver_connection
+    cursor = driver.execute(sql, tuple(values[name] for name in names) if names else dict(values))
+
+    def scalar() -> Any:
+        row = cursor.fetchone()
+        return None if row is None else row[0]
+
+    return scalar
+
+
+def commit_at_end(connection: Connection) -> Callable[[], None]:
+    """Commits a transaction inside of `one_round_trip`, as its last statement. In SQLite nothing happens yet.
+
+    Returns:
+        A function to be called after the block, before the transaction is committed as usual. It raises StoreError if
+        PostgreSQL rolled the transaction back.
+    """
+    if connection.dialect.name != "postgresql":
+        return lambda: None
+    driver: Any = connection.connection.driver_connection
+    cursor = driver.execute("COMMIT", prepare=False)
+
+    def require_committed() -> None:
+        # To the COMMIT of a transaction that failed, PostgreSQL answers without an error that it was rolled back.
+        if cursor.statusmessage != "COMMIT":
+            raise StoreError("the database rolled a transaction back that was to be committed")
+
+    return require_committed
 
 
 @lru_cache(maxsize=256)

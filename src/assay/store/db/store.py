@@ -17,11 +17,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from assay.errors import BusyError, StoreError
 from assay.schema import Evidence, HallucinationReport
+from assay.store.audit.log import Entry
 from assay.store.db import tables
 from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.engine import make_engine
 from assay.store.db.migrate import migrate, reason
-from assay.store.db.row_security import EVERY_TENANT, enforce_row_security, set_acting_tenant
+from assay.store.db.row_security import EVERY_TENANT, enforce_row_security
+from assay.store.db.transactions import reading_transaction
 from assay.store.db.writer import MOST_TOGETHER, MOST_WAITING, Act, Change, Stored, Writer
 from assay.store.records.check_rows import change_of, merge_changes
 from assay.store.records.interface import DEFAULT_TENANT, CheckRecord, Recorded
@@ -167,7 +169,7 @@ class Store:
         if failure is not None and time.monotonic() - failure[0] < TROUBLE_S:
             return failure[1]
         try:
-            with self.engine.connect() as connection:
+            with reading_transaction(self.engine, EVERY_TENANT) as connection:
                 connection.exec_driver_sql("SELECT 1")
             url = self.engine.url
             if url.get_backend_name() == "sqlite":
@@ -201,12 +203,15 @@ class Store:
         """Like `record`, off the event loop."""
         return (await self.arecord_all([record]))[0]
 
-    async def arecord_all(self, records: Sequence[CheckRecord], act: Act | None = None) -> list[Recorded]:
+    async def arecord_all(
+        self, records: Sequence[CheckRecord], act: Act | None = None, entries: Sequence[Entry] = ()
+    ) -> list[Recorded]:
         """Record several checks of one tenant in one transaction: all of them or none.
 
         Args:
             records: the checks.
             act: statements to run in the same transaction; if it raises, nothing is stored.
+            entries: further entries for the log, after those of the checks.
 
         Raises:
             BusyError: the queue is full; nothing was stored.
@@ -219,11 +224,13 @@ class Store:
             raise StoreError("expected checks of one tenant to be recorded together, got others")
         now = self._clock()
         changes = await asyncio.to_thread(lambda: [change_of(record, now) for record in records])
-        entries = (await self.aapply(replace(merge_changes(changes), act=act))).entries
+        merged = merge_changes(changes)
+        stored = await self.aapply(replace(merged, act=act, entries=(*merged.entries, *entries)))
         # The entry of the decision is the first one of each change.
         begins = accumulate((len(change.entries) for change in changes), initial=0)
         return [
-            Recorded(record.id, record.tenant, entries[begin]) for record, begin in zip(records, begins, strict=False)
+            Recorded(record.id, record.tenant, stored.entries[begin])
+            for record, begin in zip(records, begins, strict=False)
         ]
 
     def submit(self, change: Change) -> "Future[Stored]":
@@ -271,10 +278,7 @@ class Store:
             StoreError: the database cannot be read.
         """
         try:
-            with self.engine.connect() as connection:
-                if connection.dialect.name == "postgresql":
-                    connection = connection.execution_options(isolation_level="REPEATABLE READ")  # noqa: PLW2901
-                    set_acting_tenant(connection, tenant)
+            with reading_transaction(self.engine, tenant) as connection:
                 yield connection
         except SQLAlchemyError as error:
             raise StoreError(f"the database cannot be read: {reason(error)}") from error

@@ -22,9 +22,10 @@ from assay.store.audit.binding import bind, track_touched
 from assay.store.audit.log import Appender, Entry
 from assay.store.db.engine import writing
 from assay.store.db.migrate import reason
-from assay.store.db.raw_statements import UNLESS_THERE, insert_rows, one_round_trip
+from assay.store.db.raw_statements import UNLESS_THERE, commit_at_end, insert_rows, one_round_trip
 from assay.store.db.row_security import set_acting_tenant
 from assay.store.db.tables import evidence, hourly, policies, verifiers
+from assay.store.db.transactions import transaction
 
 MOST_WAITING: Final = 4_096
 """How many changes may wait in the queue by default."""
@@ -189,18 +190,34 @@ class Writer:
 
     def _commit(self, changes: Sequence[Change]) -> list[Stored]:
         results: dict[int, Stored] = {}
-        with self._engine.begin() as connection:
-            # Every writer takes the tenants in the same order, so two writers never deadlock.
-            for tenant in sorted({change.tenant for change in changes}):
+        # Every writer takes the tenants in the same order, so two writers never deadlock.
+        tenants = sorted({change.tenant for change in changes})
+        locked: list[Callable[[], int | None]] = []
+
+        def lock_first(connection: Connection) -> None:
+            locked[:] = [self._appender.lock_later(connection, tenants[0])]
+
+        with transaction(self._engine, tenants[0], lock_first) as connection:
+            for tenant in tenants:
+                if tenant != tenants[0]:
+                    with one_round_trip(connection):
+                        set_acting_tenant(connection, tenant)
+                        locked[:] = [self._appender.lock_later(connection, tenant)]
+                size = self._appender.size_of_locked(connection, tenant, locked[0]())
                 own = {number: change for number, change in enumerate(changes) if change.tenant == tenant}
-                set_acting_tenant(connection, tenant)
-                results |= self._commit_tenant(connection, tenant, own)
+                results |= self._commit_tenant(connection, tenant, own, size, is_last=tenant == tenants[-1])
         return [results[number] for number in range(len(changes))]
 
-    def _commit_tenant(self, connection: Connection, tenant: str, changes: Mapping[int, Change]) -> dict[int, Stored]:
-        """Commit the changes of one tenant; changes and results are keyed by the number of the change."""
-        first = self._appender.lock(connection, tenant)
-        _insert(connection, changes.values())
+    def _commit_tenant(
+        self, connection: Connection, tenant: str, changes: Mapping[int, Change], first: int, *, is_last: bool
+    ) -> dict[int, Stored]:
+        """Commit the changes of one tenant, whose log has `first` entries; changes and results are keyed by the number
+        of the change."""
+        rows = _rows_by_table(changes.values())
+        if rows and any(change.act is not None for change in changes.values()):
+            with one_round_trip(connection):
+                _insert(connection, rows)  # an act finds the rows of its own change and of others
+            rows = {}
         log: list[Entry] = []
         results = {}
         for number, change in changes.items():
@@ -213,23 +230,32 @@ class Writer:
                     binding_entries = bind(connection, touched)
             results[number] = Stored(tuple(range(begin, first + len(log))))
             log += binding_entries
-        self._appender.append(connection, tenant, log, first)
+        append = self._appender.prepare(connection, tenant, log, first)
+        require_committed = None
+        with one_round_trip(connection):
+            _insert(connection, rows)
+            append()
+            if is_last:
+                require_committed = commit_at_end(connection)
+        if require_committed is not None:
+            require_committed()
         return results
 
 
-def _insert(connection: Connection, changes: Iterable[Change]) -> None:
+def _rows_by_table(changes: Iterable[Change]) -> dict[Table, list[Mapping[str, Any]]]:
     by_table: dict[Table, list[Mapping[str, Any]]] = {}
     for change in changes:
         for table, rows in change.rows.items():
-            by_table.setdefault(table, []).extend(rows)
+            if rows:
+                by_table.setdefault(table, []).extend(rows)
     if hourly in by_table:
         by_table[hourly] = _sum_counts(by_table[hourly])
-    if not any(by_table.values()):
-        return  # an empty pipeline would still wait for the database
-    with one_round_trip(connection):
-        for table, rows in by_table.items():
-            if rows:
-                insert_rows(connection, table, rows, _CONFLICTS.get(table.name, ""))
+    return by_table
+
+
+def _insert(connection: Connection, rows: Mapping[Table, Sequence[Mapping[str, Any]]]) -> None:
+    for table, own in rows.items():
+        insert_rows(connection, table, own, _CONFLICTS.get(table.name, ""))
 
 
 def _sum_counts(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

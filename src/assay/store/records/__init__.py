@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from assay.store.records.run_events import LONGEST_COMMENT as LONGEST_COMMENT
     from assay.store.records.run_events import give_feedback as give_feedback
     from assay.store.records.run_events import receipt_change as receipt_change
+    from assay.store.records.run_events import receipt_entry as receipt_entry
     from assay.store.records.search_words import LONGEST_QUERY as LONGEST_QUERY
     from assay.store.records.verdict_cache import KeptVerdict as KeptVerdict
     from assay.store.records.verdict_cache import find_verdict as find_verdict
@@ -110,7 +111,7 @@ else:
                 "write_rules",
             ),
             ".row_evidence": ("NoRow", "why_no_row"),
-            ".run_events": ("LONGEST_COMMENT", "give_feedback", "receipt_change"),
+            ".run_events": ("LONGEST_COMMENT", "give_feedback", "receipt_change", "receipt_entry"),
             ".search_words": ("LONGEST_QUERY",),
             ".verdict_cache": ("KeptVerdict", "find_verdict", "keep_verdict", "prune_verdicts"),
         },

@@ -28,8 +28,8 @@ from assay.store.db.column_values import checked_tenant, micros
 from assay.store.db.engine import writing
 from assay.store.db.migrate import reason
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
-from assay.store.db.row_security import set_acting_tenant
 from assay.store.db.store import Store
+from assay.store.db.transactions import transaction
 from assay.store.db.writer import Act
 
 SETTLED: Final = 0
@@ -116,8 +116,7 @@ def claim_request(
     )
     select_rows = select(table).where(*this_request).order_by(table.c.position).with_for_update()
     try:
-        with writing(store.engine).begin() as connection:
-            set_acting_tenant(connection, request.tenant)
+        with transaction(writing(store.engine), request.tenant) as connection:
             oldest = micros(now - timedelta(seconds=kept_s))
             connection.execute(delete(table).where(*this_request, table.c.created < oldest))
             rows = connection.execute(select_rows).all()
@@ -172,7 +171,9 @@ def _outcome(rows: Sequence[Row[Any]], request: RequestKey, holder: str, at: int
     return ClaimOutcome.CLAIMED
 
 
-def note_record(request: RequestKey, position: int, holder: str, run: str, *, settled: bool) -> Act:
+def note_record(
+    request: RequestKey, position: int, holder: str, run: str, *, settled: bool, receipt: str | None = None
+) -> Act:
     """The act that notes the record of a check, in the transaction that stores the record (`Change.act`).
 
     The act raises `StoreError` if the holder no longer has the claim; then nothing of the record is stored.
@@ -182,9 +183,11 @@ def note_record(request: RequestKey, position: int, holder: str, run: str, *, se
         position: the position of the check in it.
         holder: the holder of the claim.
         run: the id of the record.
-        settled: whether no receipt will be issued for it.
+        settled: whether no receipt will be issued for it later.
+        receipt: the receipt that is logged in the same transaction.
     """
-    return _note_act(request, position, holder, (tables.idempotency_keys.c.run.is_(None),), run=run, settled=settled)
+    values = {"run": run} if receipt is None else {"run": run, "receipt": receipt}
+    return _note_act(request, position, holder, (tables.idempotency_keys.c.run.is_(None),), settled=settled, **values)
 
 
 def note_issued(request: RequestKey, position: int, holder: str, run: str, receipt: str) -> Act:
@@ -219,8 +222,7 @@ def release_request(store: Store, request: RequestKey, holder: str) -> None:
     table = tables.idempotency_keys
     own = (*_is_request(request), table.c.holder == holder, table.c.until != SETTLED)
     try:
-        with writing(store.engine).begin() as connection:
-            set_acting_tenant(connection, request.tenant)
+        with transaction(writing(store.engine), request.tenant) as connection:
             connection.execute(update(table).where(*own).values(until=GIVEN_UP))
     except SQLAlchemyError as error:
         raise StoreError(f"a request cannot be let go of: {reason(error)}") from error
@@ -238,8 +240,7 @@ def drop_old_keys(store: Store, tenant: str, caller: str, kept_s: float) -> int:
     table = tables.idempotency_keys
     oldest = micros(store.now() - timedelta(seconds=kept_s))
     try:
-        with writing(store.engine).begin() as connection:
-            set_acting_tenant(connection, tenant)
+        with transaction(writing(store.engine), tenant) as connection:
             connection.execute(delete(table).where(table.c.tenant == tenant, table.c.created < oldest))
             left = select(func.count()).where(table.c.tenant == tenant, table.c.caller == caller)
             return int(connection.execute(left).scalar_one())

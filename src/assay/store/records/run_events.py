@@ -46,14 +46,18 @@ def receipt_change(run: str, receipt: Receipt, tenant: str = DEFAULT_TENANT, *, 
     Raises:
         StoreError: the name of the tenant is malformed.
     """
-    data = receipt_fields(receipt)
 
     def act(connection: Connection) -> Sequence[Entry]:
         _salt(connection, tenant, run)
         more = () if beside is None else beside(connection)
-        return [entry(RECEIPT, run, data), *more]
+        return [receipt_entry(run, receipt), *more]
 
     return Change(checked_tenant(tenant), act=act)
+
+
+def receipt_entry(run: str, receipt: Receipt) -> Entry:
+    """The log entry of a receipt for a run that is stored in the same transaction, or was stored before."""
+    return entry(RECEIPT, run, receipt_fields(receipt))
 
 
 def receipt_fields(receipt: Receipt) -> dict[str, str]:

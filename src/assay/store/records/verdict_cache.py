@@ -15,8 +15,8 @@ from assay.errors import StoreError
 from assay.store.db import tables
 from assay.store.db.engine import writing
 from assay.store.db.migrate import reason
-from assay.store.db.row_security import set_acting_tenant
 from assay.store.db.store import Store
+from assay.store.db.transactions import transaction
 
 _PRUNE_LOCK = text("SELECT pg_try_advisory_xact_lock(1635218273, hashtext(:tenant))")
 """Two processes that delete the same rows could deadlock; the first number identifies this purpose."""
@@ -58,8 +58,7 @@ def keep_verdict(store: Store, tenant: str, kept: KeptVerdict) -> None:
     table = tables.verdict_cache
     values = {"created": kept.created, "size": len(kept.body), "seal": kept.seal, "body": kept.body}
     try:
-        with writing(store.engine).begin() as connection:
-            _begin(connection, tenant)
+        with transaction(writing(store.engine), tenant, _commit_without_waiting) as connection:
             insert = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
             statement = insert.values(tenant=tenant, key=kept.key, **values)
             connection.execute(
@@ -98,8 +97,7 @@ def prune_verdicts(store: Store, tenant: str, since: int, entries: int, size: in
     )
     beyond = select(func.max(running.c.created)).where((running.c.place > entries) | (running.c.taken > size))
     try:
-        with writing(store.engine).begin() as connection:
-            _begin(connection, tenant)
+        with transaction(writing(store.engine), tenant, _commit_without_waiting) as connection:
             if (
                 connection.dialect.name == "postgresql"
                 and not connection.execute(_PRUNE_LOCK, {"tenant": tenant}).scalar()
@@ -120,7 +118,7 @@ def forget_verdicts(connection: Connection, tenant: str) -> None:
     connection.execute(delete(tables.verdict_cache).where(tables.verdict_cache.c.tenant == tenant))
 
 
-def _begin(connection: Connection, tenant: str) -> None:
-    set_acting_tenant(connection, tenant)
+def _commit_without_waiting(connection: Connection) -> None:
+    """A verdict that is lost in a crash is judged again."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("SET LOCAL synchronous_commit TO off")
