@@ -40,10 +40,10 @@ def fail_after(engine: Engine, word: str) -> None:
         raise ZeroDivisionError
 
 
-def write_and_commit(connection: Connection, *tables: str) -> None:
+def write_and_commit(connection: Connection, *statements: str) -> None:
     with one_round_trip(connection):
-        for table in tables:
-            connection.exec_driver_sql(f"INSERT INTO {table} VALUES ('one')")
+        for statement in statements:
+            connection.exec_driver_sql(statement)
         commit_at_end(connection)
 
 
@@ -130,7 +130,7 @@ def test_a_commit_at_the_end_of_a_round_trip_is_one(engine: Engine) -> None:
 def test_a_statement_that_fails_before_the_commit_prevents_it(engine: Engine) -> None:
     with transaction(writing(engine), EVERY_TENANT) as connection:
         with pytest.raises(SQLAlchemyError):
-            write_and_commit(connection, "notes", "nowhere")
+            write_and_commit(connection, "INSERT INTO notes VALUES ('one')", "INSERT INTO nowhere VALUES ('one')")
         connection.rollback()
     assert words(engine) == []
 
