@@ -1,5 +1,6 @@
 """Requests under keys, in both databases: claimed by one, settled with the record, forgotten after their time."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -46,7 +47,7 @@ def store(url: str, clock: Clock) -> Iterator[Store]:
 
 
 def claimed(store: Store, asked: RequestKey, holder: str, *, adds: bool = True) -> ClaimOutcome:
-    return claim_request(store, asked, holder, LEASE, KEPT, adds=adds).outcome
+    return asyncio.run(claim_request(store, asked, holder, LEASE, KEPT, adds=adds)).outcome
 
 
 def record(store: Store, asked: RequestKey, position: int, holder: str, *, settled: bool = True) -> str:
@@ -74,9 +75,9 @@ def test_a_request_is_claimed_once_until_its_time_is_up(store: Store, clock: Clo
 
 def test_what_its_holder_lets_go_of_is_free_at_once(store: Store) -> None:
     claimed(store, ONE, "first")
-    release_request(store, ONE, "another")
+    asyncio.run(release_request(store, ONE, "another"))
     assert claimed(store, ONE, "second") is ClaimOutcome.IN_FLIGHT
-    release_request(store, ONE, "first")
+    asyncio.run(release_request(store, ONE, "first"))
     assert claimed(store, ONE, "second") is ClaimOutcome.CLAIMED
 
 
@@ -91,7 +92,9 @@ def test_who_lost_the_request_records_nothing(store: Store, clock: Clock) -> Non
     with pytest.raises(StoreError, match="another request"):
         record(store, ONE, 0, "second")
     assert runs(store) == 1
-    assert claim_request(store, ONE, "third", LEASE, KEPT).checks == (ClaimedCheck(kept, None, settled=True),)
+    assert asyncio.run(claim_request(store, ONE, "third", LEASE, KEPT)).checks == (
+        ClaimedCheck(kept, None, settled=True),
+    )
     with store.reading("acme") as connection:
         assert verify_contents(connection, "acme", verify_log(connection, "acme", RING)).runs == 1
 
@@ -101,7 +104,7 @@ def test_a_receipt_that_is_still_to_come_is_of_one_holder(store: Store, clock: C
     kept = record(store, ONE, 0, "first", settled=False)
     assert claimed(store, ONE, "second") is ClaimOutcome.IN_FLIGHT
     clock.go(seconds=LEASE + 1)
-    assert claim_request(store, ONE, "second", LEASE, KEPT).checks == (ClaimedCheck(kept),)
+    assert asyncio.run(claim_request(store, ONE, "second", LEASE, KEPT)).checks == (ClaimedCheck(kept),)
 
     def issue(holder: str) -> None:
         change = change_of(record_of(tenant="acme"), store.now())
@@ -110,14 +113,16 @@ def test_a_receipt_that_is_still_to_come_is_of_one_holder(store: Store, clock: C
     with pytest.raises(StoreError, match="another request"):
         issue("first")
     issue("second")
-    assert claim_request(store, ONE, "third", LEASE, KEPT).checks == (ClaimedCheck(kept, "of second", settled=True),)
+    assert asyncio.run(claim_request(store, ONE, "third", LEASE, KEPT)).checks == (
+        ClaimedCheck(kept, "of second", settled=True),
+    )
 
 
 def test_of_several_checks_those_that_are_recorded_stay_so(store: Store) -> None:
     claimed(store, THREE, "first")
     kept = record(store, THREE, 1, "first")
-    release_request(store, THREE, "first")
-    found = claim_request(store, THREE, "second", LEASE, KEPT)
+    asyncio.run(release_request(store, THREE, "first"))
+    found = asyncio.run(claim_request(store, THREE, "second", LEASE, KEPT))
     assert found.checks == (ClaimedCheck(), ClaimedCheck(kept, None, settled=True), ClaimedCheck())
     for count in (1, 2, 4):
         assert claimed(store, replace(THREE, checks=count), "third") is ClaimOutcome.OTHER
@@ -128,15 +133,15 @@ def test_a_key_is_forgotten_after_its_time(store: Store, clock: Clock) -> None:
     clock.go(seconds=KEPT + 1)
     assert claimed(store, replace(ONE, fingerprint="g" * 64), "second") is ClaimOutcome.CLAIMED
     claimed(store, THREE, "first")
-    assert drop_old_keys(store, "acme", ONE.caller, KEPT) == 4
+    assert asyncio.run(drop_old_keys(store, "acme", ONE.caller, KEPT)) == 4
     clock.now += timedelta(seconds=KEPT + 1)
-    assert drop_old_keys(store, "acme", ONE.caller, KEPT) == 0
+    assert asyncio.run(drop_old_keys(store, "acme", ONE.caller, KEPT)) == 0
 
 
 def test_without_room_known_keys_alone_are_claimed(store: Store) -> None:
     assert claimed(store, ONE, "first", adds=False) is ClaimOutcome.NO_ROOM
     claimed(store, ONE, "first")
-    release_request(store, ONE, "first")
+    asyncio.run(release_request(store, ONE, "first"))
     assert claimed(store, ONE, "second", adds=False) is ClaimOutcome.CLAIMED
 
 

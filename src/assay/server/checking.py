@@ -5,6 +5,11 @@ who had least of the server of late (`assay.models.fair_queue`); where the queue
 gives way. A long check (`LARGE_BYTES`) waits for other long ones alone, never before a short one; where both ask the
 network, the caller with the least service comes first, pair by pair.
 
+Who asks one thing after the other has nothing waiting while it is served, and would find every thread busy each time it
+comes back. So while such a caller is served and for a moment afterwards (`LINGER_S`), another who asks more at once
+leaves one thread free, and begins one check every `PACE_S` seconds at most: what runs beside it, its answer and its
+record take Python's lock and the disk from it.
+
 A check that fails, takes too long or finds the queue full raises `CheckFailedError`; whoever asked must then treat the
 output as unchecked. A thread cannot be stopped: one that overran its time gets no further turns at the network, and
 goes on counting against the bound until it ends, so that a slow check can never pile up work without limit.
@@ -13,7 +18,7 @@ goes on counting against the bound until it ends, so that a slow check can never
 import asyncio
 import logging
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
@@ -27,6 +32,13 @@ _log = logging.getLogger("assay.server")
 
 LARGE_BYTES: Final = 32 * 1024
 """A check for which more was read is a long one: one long check runs at a time, beside the short ones."""
+
+
+LINGER_S: Final = 0.3
+"""For how long a caller counts as being served after its check ended: the check is recorded and answered, and who asks
+one thing after the other asks again."""
+PACE_S: Final = 0.1
+"""The least time between the beginnings of two short checks of a caller while another who asks less is served."""
 
 
 class CheckFailedError(VerifierError):
@@ -60,6 +72,12 @@ class Checker:
         self._waiting: dict[str, deque[_Check]] = {}
         self._running = {False: 0, True: 0}
         """Checks that run, short ones and long ones."""
+        self._served: Counter[str] = Counter()
+        """The checks of each caller that run."""
+        self._began: dict[str, float] = {}
+        self._ended: dict[str, float] = {}
+        """When a check of a caller last began and ended, where it matters still."""
+        self._pace: asyncio.TimerHandle | None = None
         self._open = 0
 
     @property
@@ -152,18 +170,51 @@ class Checker:
         }
         if not first:
             return None
-        owner = min(first, key=self._turns.attained)
+        pauses = {} if large else {owner: self._pause(owner) for owner in first}
+        free = [owner for owner in first if not pauses.get(owner)]
+        if not free:
+            if self._pace is None:
+                self._pace = asyncio.get_running_loop().call_later(min(pauses.values()), self._paced)
+            return None
+        owner = min(free, key=self._turns.attained)
         self._waiting[owner].remove(first[owner])
         if not self._waiting[owner]:
             del self._waiting[owner]
         return first[owner]
 
+    def _pause(self, owner: str) -> float:
+        """How long the next check of a caller has to wait although a thread is free, in seconds."""
+        now = time.monotonic()
+        self._ended = {name: at for name, at in self._ended.items() if now - at < LINGER_S}
+        others = {*self._served, *self._ended} - {owner}
+        if not any(self._asked(owner) > max(1, self._asked(other)) for other in others):
+            return 0.0
+        if self._served[owner] and self._running[False] + 1 >= self._threads:
+            return PACE_S  # or until the next check ends
+        return max(0.0, self._began.get(owner, 0.0) + PACE_S - now)
+
+    def _asked(self, owner: str) -> int:
+        """The checks of a caller that wait or run."""
+        return len(self._waiting.get(owner, ())) + self._served[owner]
+
+    def _paced(self) -> None:
+        self._pace = None
+        self._begin_some()
+
     def _begin(self, check: _Check) -> None:
         loop = asyncio.get_running_loop()
+        owner = check.ticket.owner
         self._running[check.large] += 1
+        self._served[owner] += 1
+        now = time.monotonic()
+        self._began = {name: at for name, at in self._began.items() if now - at < PACE_S} | {owner: now}
 
         def end(result: Any, error: BaseException | None) -> None:
             self._running[check.large] -= 1
+            self._served[owner] -= 1
+            if not self._served[owner]:
+                del self._served[owner]
+            self._ended[owner] = time.monotonic()
             self._open -= 1
             if not check.done.done():
                 check.done.set_exception(error) if error is not None else check.done.set_result(result)
@@ -188,6 +239,8 @@ class Checker:
 
     def close(self) -> None:
         """Ends the threads; what waits is cancelled."""
+        if self._pace is not None:
+            self._pace.cancel()
         for queue in self._waiting.values():
             for check in queue:
                 check.ticket.stop()

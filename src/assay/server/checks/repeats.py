@@ -14,12 +14,12 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import Header
 
-from assay.errors import StoreError
+from assay.errors import BusyError, StoreError
 from assay.schema import Evidence, HallucinationReport, coerce_evidence
 from assay.server.caller import Caller
 from assay.server.gateway.asgi import Scope
@@ -68,6 +68,13 @@ class KeyedCheck:
     position: int = 0
     holder: str = ""
     known: "ClaimedCheck | None" = None
+    _settled: set[int] = field(default_factory=set, compare=False, repr=False)
+    """The positions of the request's checks that are noted as complete."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing remains to be noted for it, provided that what it gave notes for was stored."""
+        return self.position in self._settled or (self.known is not None and self.known.settled)
 
     @property
     def run(self) -> str | None:
@@ -112,6 +119,8 @@ class KeyedCheck:
             return None
         from assay.store.records import note_record
 
+        if settled:
+            self._settled.add(self.position)
         return note_record(self.asked, self.position, self.holder, run, settled=settled, receipt=receipt)
 
     def issued(self, run: str, receipt: str) -> "Act | None":
@@ -120,6 +129,7 @@ class KeyedCheck:
             return None
         from assay.store.records import note_issued
 
+        self._settled.add(self.position)
         return note_issued(self.asked, self.position, self.holder, run, receipt)
 
 
@@ -180,21 +190,25 @@ class KeyedRequests:
             digest,
             checks,
         )
-        steps = await self._claim(store, asked, holder)
+        steps, answered = await self._claim(store, asked, holder), False
         try:
             yield steps
+            answered = True
         finally:
-            # What was recorded is settled by now, or still has no receipt: then the next request signs it.
-            try:
-                await asyncio.shield(asyncio.to_thread(release_request, store, asked, holder))
-            except StoreError:
-                _log.warning("a request cannot be let go of; it can be sent again when its time is up", exc_info=True)
+            # What was recorded is settled, or has no receipt yet: then the next request signs it.
+            if not (answered and all(step.settled for step in steps)):
+                try:
+                    await asyncio.shield(release_request(store, asked, holder))
+                except (BusyError, StoreError):
+                    _log.warning(
+                        "a request cannot be let go of; it can be sent again when its time is up", exc_info=True
+                    )
 
     async def _claim(self, store: "Store", asked: "RequestKey", holder: str) -> Sequence[KeyedCheck]:
         from assay.store.records import ClaimOutcome, claim_request
 
         adds = await self._has_room(store, asked)
-        found = await asyncio.to_thread(claim_request, store, asked, holder, self._seconds, KEPT_S, adds=adds)
+        found = await claim_request(store, asked, holder, self._seconds, KEPT_S, adds=adds)
         match found.outcome:
             case ClaimOutcome.OTHER:
                 raise _key_of_another_request()
@@ -234,7 +248,7 @@ class KeyedRequests:
             self._left_until_count.clear()
         due = self._left_until_count.get(caller, 0) - asked.checks
         if caller in self._full_until or due < 0:
-            kept = await asyncio.to_thread(drop_old_keys, store, *caller, KEPT_S)
+            kept = await drop_old_keys(store, *caller, KEPT_S)
             if kept >= MOST_KEYS:
                 self._full_until[caller] = time.monotonic() + FULL_REMEMBERED_S
                 return False

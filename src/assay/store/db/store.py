@@ -20,10 +20,10 @@ from assay.schema import Evidence, HallucinationReport
 from assay.store.audit.log import Entry
 from assay.store.db import tables
 from assay.store.db.column_values import checked_tenant, micros, moment_at
-from assay.store.db.engine import make_engine
+from assay.store.db.engine import make_engine, writing
 from assay.store.db.migrate import migrate, reason
 from assay.store.db.row_security import EVERY_TENANT, enforce_row_security
-from assay.store.db.transactions import reading_transaction
+from assay.store.db.transactions import reading_transaction, transaction
 from assay.store.db.writer import MOST_TOGETHER, MOST_WAITING, Act, Change, Stored, Writer
 from assay.store.records.check_rows import change_of, merge_changes
 from assay.store.records.interface import DEFAULT_TENANT, CheckRecord, Recorded
@@ -264,6 +264,35 @@ class Store:
                 await asyncio.sleep(_PAUSE_S)
             else:
                 return await asyncio.wrap_future(future)
+
+    async def arun(self, tenant: str, act: Act) -> None:
+        """Run statements that write nothing to the log in a transaction, without blocking the event loop.
+
+        In SQLite the writing thread runs them, beside what else waits to be stored: SQLite lets one transaction write
+        at a time, and one that has to wait sleeps for up to 100 ms before it tries again. In PostgreSQL a thread of
+        their own runs them.
+
+        Args:
+            tenant: whom they act for.
+            act: the statements; they may be run twice (`assay.store.db.writer.Act`).
+
+        Raises:
+            BusyError: the queue is full; nothing was run.
+            StoreError: the database cannot be written.
+        """
+        import asyncio
+
+        if self.engine.dialect.name == "sqlite":
+            await self.aapply(Change(checked_tenant(tenant), act=act))
+        else:
+            await asyncio.to_thread(self._run, tenant, act)
+
+    def _run(self, tenant: str, act: Act) -> None:
+        try:
+            with transaction(writing(self.engine), checked_tenant(tenant)) as connection:
+                act(connection)
+        except SQLAlchemyError as error:
+            raise StoreError(f"the database cannot be written: {reason(error)}") from error
 
     # Reading
 

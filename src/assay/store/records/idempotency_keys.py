@@ -11,25 +11,21 @@ after comparing it with the request (`recorded_report`).
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, delete, func, null, select, update
-from sqlalchemy.exc import SQLAlchemyError
 
 from assay.errors import StoreError
 from assay.schema import Evidence, HallucinationReport
 from assay.store.audit.entries import asked_bytes, evidence_content, evidence_digest
 from assay.store.audit.log import Entry
 from assay.store.db import tables
-from assay.store.db.column_values import checked_tenant, micros
-from assay.store.db.engine import writing
-from assay.store.db.migrate import reason
+from assay.store.db.column_values import micros
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
-from assay.store.db.transactions import transaction
 from assay.store.db.writer import Act
 
 SETTLED: Final = 0
@@ -90,7 +86,7 @@ class ClaimedRequest:
     """The checks in order; empty unless it was claimed."""
 
 
-def claim_request(
+async def claim_request(
     store: Store, request: RequestKey, holder: str, seconds: float, kept_s: float, *, adds: bool = True
 ) -> ClaimedRequest:
     """Claim the incomplete checks of a request.
@@ -104,36 +100,37 @@ def claim_request(
         adds: whether a new key may be added.
 
     Raises:
+        BusyError: too much waits to be stored.
         StoreError: the database cannot be written.
     """
     now = store.now()
-    at, until = micros(now), micros(now + timedelta(seconds=seconds))
+    at, until, oldest = (micros(now + timedelta(seconds=after)) for after in (0.0, seconds, -kept_s))
     table = tables.idempotency_keys
-    this_request = (
-        table.c.tenant == checked_tenant(request.tenant),
-        table.c.caller == request.caller,
-        table.c.key == request.key,
-    )
+    this_request = _is_request(request)
     select_rows = select(table).where(*this_request).order_by(table.c.position).with_for_update()
-    try:
-        with transaction(writing(store.engine), request.tenant) as connection:
-            oldest = micros(now - timedelta(seconds=kept_s))
-            connection.execute(delete(table).where(*this_request, table.c.created < oldest))
+    claimed = ClaimedRequest(ClaimOutcome.NO_ROOM)
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        nonlocal claimed
+        claimed = ClaimedRequest(ClaimOutcome.NO_ROOM)
+        connection.execute(delete(table).where(*this_request, table.c.created < oldest))
+        rows = connection.execute(select_rows).all()
+        if not rows:
+            if not adds:
+                return ()
+            _add(connection, request, holder, at, until)
             rows = connection.execute(select_rows).all()
-            if not rows:
-                if not adds:
-                    return ClaimedRequest(ClaimOutcome.NO_ROOM)
-                _add(connection, request, holder, at, until)
-                rows = connection.execute(select_rows).all()
-            outcome = _outcome(rows, request, holder, at)
-            if outcome is not ClaimOutcome.CLAIMED:
-                return ClaimedRequest(outcome)
+        claimed = ClaimedRequest(_outcome(rows, request, holder, at))
+        if claimed.outcome is ClaimOutcome.CLAIMED:
             connection.execute(
                 update(table).where(*this_request, table.c.until != SETTLED).values(holder=holder, until=until)
             )
-    except SQLAlchemyError as error:
-        raise StoreError(f"a request cannot be claimed: {reason(error)}") from error
-    return ClaimedRequest(outcome, tuple(ClaimedCheck(row.run, row.receipt, row.until == SETTLED) for row in rows))
+            checks = (ClaimedCheck(row.run, row.receipt, row.until == SETTLED) for row in rows)
+            claimed = replace(claimed, checks=tuple(checks))
+        return ()
+
+    await store.arun(request.tenant, act)
+    return claimed
 
 
 def _add(connection: Connection, request: RequestKey, holder: str, at: int, until: int) -> None:
@@ -213,39 +210,46 @@ def _note_act(
     return act
 
 
-def release_request(store: Store, request: RequestKey, holder: str) -> None:
+async def release_request(store: Store, request: RequestKey, holder: str) -> None:
     """Release the incomplete checks of a request, so that it may be sent again at once.
 
     Raises:
+        BusyError: too much waits to be stored.
         StoreError: the database cannot be written.
     """
     table = tables.idempotency_keys
     own = (*_is_request(request), table.c.holder == holder, table.c.until != SETTLED)
-    try:
-        with transaction(writing(store.engine), request.tenant) as connection:
-            connection.execute(update(table).where(*own).values(until=GIVEN_UP))
-    except SQLAlchemyError as error:
-        raise StoreError(f"a request cannot be let go of: {reason(error)}") from error
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        connection.execute(update(table).where(*own).values(until=GIVEN_UP))
+        return ()
+
+    await store.arun(request.tenant, act)
 
 
-def drop_old_keys(store: Store, tenant: str, caller: str, kept_s: float) -> int:
+async def drop_old_keys(store: Store, tenant: str, caller: str, kept_s: float) -> int:
     """Delete the keys of a tenant that are older than `kept_s` seconds.
 
     Returns:
         The number of rows that the caller has left.
 
     Raises:
+        BusyError: too much waits to be stored.
         StoreError: the database cannot be written.
     """
     table = tables.idempotency_keys
     oldest = micros(store.now() - timedelta(seconds=kept_s))
-    try:
-        with transaction(writing(store.engine), tenant) as connection:
-            connection.execute(delete(table).where(table.c.tenant == tenant, table.c.created < oldest))
-            left = select(func.count()).where(table.c.tenant == tenant, table.c.caller == caller)
-            return int(connection.execute(left).scalar_one())
-    except SQLAlchemyError as error:
-        raise StoreError(f"old keys cannot be dropped: {reason(error)}") from error
+    left = select(func.count()).where(table.c.tenant == tenant, table.c.caller == caller)
+    count = 0
+
+    def act(connection: Connection) -> Sequence[Entry]:
+        nonlocal count
+        connection.execute(delete(table).where(table.c.tenant == tenant, table.c.created < oldest))
+        count = int(connection.execute(left).scalar_one())
+        return ()
+
+    await store.arun(tenant, act)
+    return count
 
 
 def forget_requests(connection: Connection, tenant: str, runs: Sequence[str]) -> None:
