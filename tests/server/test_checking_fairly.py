@@ -12,7 +12,7 @@ from tests.server.test_api import BODY
 
 from assay.models.fair_queue import FairQueue
 from assay.server.caller import LOCAL, ActiveRequest, Caller, answering, called, owner_of
-from assay.server.checking import LARGE_BYTES, Checker, CheckFailedError
+from assay.server.checking import LARGE_BYTES, LINGER_S, PACE_S, Checker, CheckFailedError
 from assay.server.http.bodies import Shares
 from assay.server.settings import Limits
 
@@ -74,6 +74,54 @@ def test_the_first_check_of_another_caller_comes_before_the_tenth_of_one() -> No
         assert checker.open == 0
 
     scene_of(told)
+
+
+def test_who_asks_one_thing_at_a_time_finds_a_thread_free_beside_who_asks_many() -> None:
+    """Also between its checks, in which it is answered and asks again."""
+
+    async def told(checker: Checker, work: Work) -> None:
+        work.free.set()
+        assert await run_as(checker, "good", work("good")) == "good"
+        work.free.clear()
+        work.begun.clear()
+        checks = [run_as(checker, "many", work(f"many {n}")) for n in range(10)]
+        await until(lambda: len(work.begun) == 1)
+        await asyncio.sleep(PACE_S / 2)
+        checks.append(run_as(checker, "good", work("good")))
+        await until(lambda: len(work.begun) == 2)
+        assert work.begun == ["many 0", "good"]
+        work.free.set()
+        await asyncio.gather(*checks)
+
+    scene_of(told, threads=2)
+
+
+def test_who_asks_many_begins_a_check_each_so_often_while_another_is_served_and_loses_none() -> None:
+    async def told(checker: Checker, work: Work) -> None:
+        work.free.set()
+        await run_as(checker, "good", work("good"))
+        begun = time.monotonic()
+        await asyncio.gather(*(run_as(checker, "many", work(f"many {n}")) for n in range(30)))
+        # The first few are paced, the others begin when the other has been gone for a while.
+        assert time.monotonic() - begun > LINGER_S / 2
+        assert sorted(work.begun) == sorted(["good", *(f"many {n}" for n in range(30))])
+
+    scene_of(told, threads=2)
+
+
+def test_alone_or_among_equals_nobody_waits_for_a_thread_that_is_free() -> None:
+    async def told(checker: Checker, work: Work) -> None:
+        work.free.set()
+        for owner in ("one", "other", "one", "other"):
+            await run_as(checker, owner, work(owner))
+        work.free.clear()
+        work.begun.clear()
+        checks = [run_as(checker, owner, work(owner)) for owner in ("one", "one", "other", "other")]
+        await until(lambda: len(work.begun) == 2)
+        work.free.set()
+        await asyncio.gather(*checks)
+
+    scene_of(told, threads=2)
 
 
 def test_a_short_check_never_waits_for_a_long_one_and_long_ones_wait_for_each_other() -> None:

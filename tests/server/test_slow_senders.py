@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from tests.server.gateway_site import QUICK, limited, play, site
 from tests.server.test_api import BODY
 
 from assay.server.app import create_app
+from assay.server.gateway.asgi import SlowBodyError
 from assay.server.guards import Guards
+from assay.server.http.bodies import Bodies
 from assay.server.http.slow_clients import raise_descriptors, timed_heads
-from assay.server.settings import ServerSettings
+from assay.server.settings import Limits, ServerSettings
 from assay.store.db.store import Store
 from assay.testing import FakeScorer
 
@@ -81,6 +84,29 @@ def test_strangers_with_half_bodies_give_way_to_who_signs_in(tmp_path: Path) -> 
                 assert here.app._bodies.held == 0
 
     play(scene)
+
+
+def test_many_strangers_who_come_in_one_moment_are_all_told_that_their_time_is_up() -> None:
+    """Newcomers in one turn of the event loop, and in the next ones, end several bodies, and none of them twice."""
+
+    async def scene() -> None:
+        bodies = Bodies(replace(Limits(), stranger_bodies=4, stranger_body_s=0.5))
+        scope: dict[str, Any] = {"type": "http", "method": "POST", "headers": []}
+
+        async def never() -> dict[str, Any]:
+            await asyncio.Event().wait()
+            raise AssertionError("nothing comes")
+
+        async def read(turns: int) -> bytes:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            with bodies.room("nobody") as room:
+                return await bodies.read_of_stranger(scope, never, room, "10.0.0.7")
+
+        found = await asyncio.gather(*(read(n // 3) for n in range(40)), return_exceptions=True)
+        assert {type(one) for one in found} == {SlowBodyError}
+
+    asyncio.run(scene())
 
 
 def test_a_stranger_sends_at_most_so_much(tmp_path: Path) -> None:

@@ -63,6 +63,8 @@ class _IncomingBody:
 
     address: str
     timer: asyncio.Timeout
+    ended: bool = False
+    """Whether it was ended in favour of a newer one."""
 
 
 class Bodies:
@@ -119,8 +121,7 @@ class Bodies:
                 mine = _IncomingBody(address, timer)
                 self._strangers.append(mine)
                 try:
-                    if len(self._strangers) > limits.stranger_bodies:
-                        self._end_oldest()
+                    self._end_oldest(limits.stranger_bodies)
                     return await read_body(scope, room.counted(receive), min(STRANGER_BYTES, limits.body_bytes))
                 finally:
                     self._strangers.remove(mine)
@@ -130,10 +131,16 @@ class Bodies:
                 "their way"
             ) from error
 
-    def _end_oldest(self) -> None:
-        counts = Counter(one.address for one in self._strangers)
-        most = max(counts.values())
-        oldest = next(one for one in self._strangers if counts[one.address] == most)
+    def _end_oldest(self, most: int) -> None:
+        """Ends the oldest body of the address with most of them, where more than `most` are received."""
+        # One that was ended is there until its task runs; it cannot be ended twice.
+        received = [one for one in self._strangers if not one.ended]
+        if len(received) <= most:
+            return
+        counts = Counter(one.address for one in received)
+        largest = max(counts.values())
+        oldest = next(one for one in received if counts[one.address] == largest)
+        oldest.ended = True
         oldest.timer.reschedule(asyncio.get_running_loop().time())
 
 
