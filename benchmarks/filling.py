@@ -138,9 +138,12 @@ def grow(engine: Engine, copies: int, span: timedelta) -> None:
             )
             print(f"  {copy + 1} of {copies} copies", flush=True)
         _log_tiles(connection, first, first * copies)
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    import psycopg
+
+    url = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(url, autocommit=True) as outside:  # VACUUM runs in no transaction
         for statement in (*indexes, "VACUUM ANALYZE"):
-            connection.execute(text(statement))
+            outside.execute(statement)
 
 
 def _copying(table: Table, back: timedelta) -> str:

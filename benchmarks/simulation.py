@@ -34,8 +34,8 @@ from benchmarks.replicas import Load, body, cluster
 
 # Measuring
 
-ROUND_TRIPS = 2
-"""Of a commit (ADR 124): to lock the log, and to write and commit."""
+ROUND_TRIPS = 3
+"""Of a commit (ADR 124): to lock the log, to write, and to commit."""
 FITTED = 4
 """Clients of the run to which `turn_ms` is fitted; none of the runs that the model is held against has as many."""
 

@@ -109,6 +109,40 @@ def test_who_asks_many_begins_a_check_each_so_often_while_another_is_served_and_
     scene_of(told, threads=2)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_long_check_holds_back_no_short_one_of_its_caller(threads: int) -> None:
+    async def told(checker: Checker, work: Work) -> None:
+        work.free.set()
+        for owner in ("one", "two", "three"):
+            await run_as(checker, owner, work(owner))
+        work.free.clear()
+        long = run_as(checker, "many", work("long"), LARGE_BYTES + 1)
+        await until(lambda: "long" in work.begun)
+        short = run_as(checker, "many", work("short"))
+        await until(lambda: "short" in work.begun)
+        work.free.set()
+        await asyncio.gather(long, short)
+
+    scene_of(told, threads=threads)
+
+
+def test_what_ends_a_request_comes_first_of_its_caller_and_is_not_paced() -> None:
+    async def told(checker: Checker, work: Work) -> None:
+        work.free.set()
+        await run_as(checker, "good", work("good"))
+        work.free.clear()
+        checks = [run_as(checker, "many", work(f"many {n}")) for n in range(9)]
+        await until(lambda: "many 0" in work.begun)
+        with answering(ActiveRequest("many", 0)):
+            checks.append(asyncio.create_task(checker.run(work("signature"), follows=True)))
+        await until(lambda: "signature" in work.begun)
+        assert work.begun[-2:] == ["many 0", "signature"]
+        work.free.set()
+        await asyncio.gather(*checks)
+
+    scene_of(told, threads=2)
+
+
 def test_alone_or_among_equals_nobody_waits_for_a_thread_that_is_free() -> None:
     async def told(checker: Checker, work: Work) -> None:
         work.free.set()

@@ -131,7 +131,9 @@ def test_a_check_and_its_receipt_are_stored_in_one_transaction(tmp_path: Path, k
                 await here.post("/v1/check", good, idempotency_key="one")
                 here.upstream.script(json_answer(chat_completion(TRUE)))
                 await here.post("/v1/chat/completions", PLAIN)
-            assert [[entry.kind for entry in change.entries] for change in changes] == [["decision", "receipt"]] * 3
+            assert [[entry.kind for entry in change.entries] for change in changes if change.entries] == [
+                ["decision", "receipt"]
+            ] * 3
             assert kinds(store) == ["decision", "receipt"] * 3
 
     play(scene)

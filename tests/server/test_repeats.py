@@ -18,6 +18,7 @@ from tests.server.test_api import BODY
 from tests.server.test_gateway_receipts import keys
 from tests.server.test_recording import again, holds, kinds
 
+from assay.errors import StoreError
 from assay.schema import Stakes
 from assay.schema.access import PERMISSIONS, Role
 from assay.server.caller import Caller
@@ -251,6 +252,26 @@ def test_a_batch_that_comes_again_makes_only_what_was_not_recorded(tmp_path: Pat
                 assert found == made
                 assert [one["id"] is None for one in found["results"]] == [False, True]
                 assert recorded(store) == 1
+
+    play(scene)
+
+
+def test_a_batch_of_which_nothing_could_be_stored_may_be_sent_again_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: Any) -> None:
+        raise StoreError("the disk is full")
+
+    async def scene() -> None:
+        with Store(str(tmp_path / "assay.db")) as store:
+            async with site(store=store) as here:
+                with monkeypatch.context() as patch:
+                    patch.setattr(store, "arecord_all", full)
+                    await sent(here, BATCH, path="/v1/batch")
+                status, _, found = await sent(here, BATCH, path="/v1/batch")
+                assert status == 200
+                assert [one["id"] is None for one in found["results"]] == [False, False]
+                assert recorded(store) == 2
 
     play(scene)
 

@@ -109,6 +109,33 @@ def test_many_strangers_who_come_in_one_moment_are_all_told_that_their_time_is_u
     asyncio.run(scene())
 
 
+def test_a_newcomer_ends_no_body_whose_own_time_is_just_up() -> None:
+    async def scene() -> None:
+        bodies = Bodies(replace(Limits(), stranger_bodies=2, stranger_body_s=0.2))
+        scope: dict[str, Any] = {"type": "http", "method": "POST", "headers": []}
+
+        async def never() -> dict[str, Any]:
+            await asyncio.Event().wait()
+            raise AssertionError("nothing comes")
+
+        async def read() -> bytes:
+            with bodies.room("nobody") as room:
+                return await bodies.read_of_stranger(scope, never, room, "10.0.0.7")
+
+        first = [asyncio.create_task(read()) for _ in range(2)]
+        await asyncio.sleep(0.1)
+        # Their time is up, and the newcomer comes before their tasks have run.
+        for body in bodies._strangers:
+            body.timer.reschedule(asyncio.get_running_loop().time())
+        while not all(body.timer.expired() for body in bodies._strangers):
+            await asyncio.sleep(0)
+            first.append(asyncio.create_task(read()))
+        found = await asyncio.gather(*first, return_exceptions=True)
+        assert {type(one) for one in found} == {SlowBodyError}
+
+    asyncio.run(scene())
+
+
 def test_a_stranger_sends_at_most_so_much(tmp_path: Path) -> None:
     async def scene() -> None:
         with Store(str(tmp_path / "assay.db")) as store:

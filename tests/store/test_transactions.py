@@ -8,9 +8,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 from tests.store.making import record_of
 
-from assay.errors import StoreError
 from assay.store.db.engine import database_url, make_engine, writing
-from assay.store.db.raw_statements import commit_at_end, one_round_trip, read_later
+from assay.store.db.raw_statements import one_round_trip, read_later
 from assay.store.db.row_security import EVERY_TENANT
 from assay.store.db.store import Store
 from assay.store.db.transactions import reading_transaction, transaction
@@ -38,13 +37,6 @@ def fail_after(engine: Engine, word: str) -> None:
     with transaction(writing(engine), EVERY_TENANT) as connection:
         note(connection, word)
         raise ZeroDivisionError
-
-
-def write_and_commit(connection: Connection, *statements: str) -> None:
-    with one_round_trip(connection):
-        for statement in statements:
-            connection.exec_driver_sql(statement)
-        commit_at_end(connection)
 
 
 def end_all_connections(url: str) -> None:
@@ -116,32 +108,3 @@ def test_what_is_read_later_is_there_after_the_block(engine: Engine) -> None:
             found = read_later(connection, text("SELECT word FROM notes"), {})
             none = read_later(connection, text("SELECT word FROM notes WHERE word = 'two'"), {})
         assert (found(), none()) == ("one", None)
-
-
-def test_a_commit_at_the_end_of_a_round_trip_is_one(engine: Engine) -> None:
-    with transaction(writing(engine), EVERY_TENANT) as connection:
-        with one_round_trip(connection):
-            note(connection, "one")
-            require_committed = commit_at_end(connection)
-        require_committed()
-    assert words(engine) == ["one"]
-
-
-def test_a_statement_that_fails_before_the_commit_prevents_it(engine: Engine) -> None:
-    with transaction(writing(engine), EVERY_TENANT) as connection:
-        with pytest.raises(SQLAlchemyError):
-            write_and_commit(connection, "INSERT INTO notes VALUES ('one')", "INSERT INTO nowhere VALUES ('one')")
-        connection.rollback()
-    assert words(engine) == []
-
-
-def test_a_commit_that_postgresql_answers_with_a_rollback_is_an_error(empty_postgres: str) -> None:
-    engine = make_engine(empty_postgres)
-    with transaction(writing(engine), EVERY_TENANT) as connection:
-        with pytest.raises(SQLAlchemyError):
-            connection.exec_driver_sql("SELECT 1 / 0")
-        with one_round_trip(connection):
-            require_committed = commit_at_end(connection)
-        with pytest.raises(StoreError, match="rolled a transaction back"):
-            require_committed()
-    engine.dispose()

@@ -7,12 +7,13 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, create_engine, func, select
+from sqlalchemy.pool import NullPool
 from tests.store.making import record_of
 
 from assay.errors import BusyError, StoreError
 from assay.store.audit.log import Entry
-from assay.store.db.engine import make_engine
+from assay.store.db.engine import database_url, make_engine
 from assay.store.db.migrate import migrate
 from assay.store.db.store import Store, StoreSettings
 from assay.store.db.tables import audit_entries, audit_logs, reports
@@ -179,3 +180,25 @@ def test_a_connection_that_breaks_in_the_middle_loses_its_change_and_no_later_on
         with pytest.raises(StoreError, match="could not store it"):
             store.apply(Change("default", act=broken))
         assert store.apply(one(1)).entries == (1,)
+
+
+def test_changes_that_share_a_lost_connection_all_fail_and_none_is_stored_by_a_second_try(empty_postgres: str) -> None:
+    lives = 1
+
+    def broken(connection: Connection) -> Sequence[Entry]:
+        nonlocal lives
+        if lives:
+            lives -= 1
+            own = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+            with create_engine(database_url(empty_postgres), poolclass=NullPool).connect() as elsewhere:
+                elsewhere.exec_driver_sql("SELECT pg_terminate_backend(%s)", (own,))
+        return [Entry("decision", b"of the act")]
+
+    with Store(empty_postgres) as store:
+        gate = held_up(store)
+        futures = [store.submit(one(0)), store.submit(Change("default", act=broken)), store.submit(one(1))]
+        gate.opened.set()
+        for future in futures:
+            with pytest.raises(StoreError, match="could not store it"):
+                future.result(30)
+        assert store.apply(one(2)).entries == (0,)

@@ -16,10 +16,11 @@ goes on counting against the bound until it ends, so that a slow check can never
 """
 
 import asyncio
+import heapq
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
@@ -48,10 +49,12 @@ class CheckFailedError(VerifierError):
 class _Check:
     """A check that waits or runs."""
 
-    __slots__ = ("done", "large", "ticket", "work")
+    __slots__ = ("done", "follows", "large", "ticket", "work")
 
-    def __init__(self, work: Callable[[], Any], ticket: Ticket, done: "asyncio.Future[Any]", *, large: bool) -> None:
-        self.work, self.ticket, self.done, self.large = work, ticket, done, large
+    def __init__(
+        self, work: Callable[[], Any], ticket: Ticket, done: "asyncio.Future[Any]", *, large: bool, follows: bool
+    ) -> None:
+        self.work, self.ticket, self.done, self.large, self.follows = work, ticket, done, large, follows
 
 
 class Checker:
@@ -73,7 +76,7 @@ class Checker:
         self._running = {False: 0, True: 0}
         """Checks that run, short ones and long ones."""
         self._served: Counter[str] = Counter()
-        """The checks of each caller that run."""
+        """The short checks of each caller that run."""
         self._began: dict[str, float] = {}
         self._ended: dict[str, float] = {}
         """When a check of a caller last began and ended, where it matters still."""
@@ -90,12 +93,14 @@ class Checker:
         """Whether one more has room only if another gives way."""
         return self._open >= self._most
 
-    async def run(self, work: Callable[[], T], *, size: int | None = None) -> T:
+    async def run(self, work: Callable[[], T], *, size: int | None = None, follows: bool = False) -> T:
         """What the work returns.
 
         Args:
             work: the check.
             size: how many bytes it is about; what was read for the request by default.
+            follows: whether it ends a request whose check was made, as a signature does: then it comes before its
+                caller's other checks, and is not paced.
 
         Raises:
             InputError: what was given cannot be checked; the work says why.
@@ -103,10 +108,12 @@ class Checker:
         """
         asking = called()
         large = (asking.read if size is None else size) > LARGE_BYTES
-        check = _Check(work, self._turns.ticket(asking.owner), asyncio.get_running_loop().create_future(), large=large)
+        done = asyncio.get_running_loop().create_future()
+        check = _Check(work, self._turns.ticket(asking.owner), done, large=large, follows=follows)
         self._make_room(asking.owner)
         self._open += 1
-        self._waiting.setdefault(asking.owner, deque()).append(check)
+        queue = self._waiting.setdefault(asking.owner, deque())
+        (queue.appendleft if follows else queue.append)(check)
         self._begin_some()
         try:
             async with asyncio.timeout(self._seconds):
@@ -170,8 +177,8 @@ class Checker:
         }
         if not first:
             return None
-        pauses = {} if large else {owner: self._pause(owner) for owner in first}
-        free = [owner for owner in first if not pauses.get(owner)]
+        pauses = {} if large else self._pauses(first)
+        free = [owner for owner in first if owner not in pauses]
         if not free:
             if self._pace is None:
                 self._pace = asyncio.get_running_loop().call_later(min(pauses.values()), self._paced)
@@ -182,20 +189,27 @@ class Checker:
             del self._waiting[owner]
         return first[owner]
 
-    def _pause(self, owner: str) -> float:
-        """How long the next check of a caller has to wait although a thread is free, in seconds."""
+    def _pauses(self, first: Mapping[str, _Check]) -> dict[str, float]:
+        """How long the first checks of some callers have to wait although a thread is free, in seconds."""
         now = time.monotonic()
         self._ended = {name: at for name, at in self._ended.items() if now - at < LINGER_S}
-        others = {*self._served, *self._ended} - {owner}
-        if not any(self._asked(owner) > max(1, self._asked(other)) for other in others):
-            return 0.0
-        if self._served[owner] and self._running[False] + 1 >= self._threads:
-            return PACE_S  # or until the next check ends
-        return max(0.0, self._began.get(owner, 0.0) + PACE_S - now)
+        asked = ((self._asked(owner), owner) for owner in {*self._served, *self._ended})
+        fewest = heapq.nsmallest(2, asked)  # one of them may be the caller itself
+        pauses = {}
+        for owner, check in first.items():
+            own = 0 if check.follows else self._asked(owner)
+            least = next((count for count, name in fewest if name != owner), own)
+            if own <= max(1, least):
+                continue
+            if self._served[owner] and self._running[False] + 1 >= self._threads:
+                pauses[owner] = PACE_S  # or until the next check ends
+            elif (pause := self._began.get(owner, 0.0) + PACE_S - now) > 0:
+                pauses[owner] = pause
+        return pauses
 
     def _asked(self, owner: str) -> int:
-        """The checks of a caller that wait or run."""
-        return len(self._waiting.get(owner, ())) + self._served[owner]
+        """The short checks of a caller that wait or run."""
+        return sum(not check.large for check in self._waiting.get(owner, ())) + self._served[owner]
 
     def _paced(self) -> None:
         self._pace = None
@@ -205,16 +219,19 @@ class Checker:
         loop = asyncio.get_running_loop()
         owner = check.ticket.owner
         self._running[check.large] += 1
-        self._served[owner] += 1
-        now = time.monotonic()
-        self._began = {name: at for name, at in self._began.items() if now - at < PACE_S} | {owner: now}
+        if not check.large:
+            self._served[owner] += 1
+            if not check.follows:
+                now = time.monotonic()
+                self._began = {name: at for name, at in self._began.items() if now - at < PACE_S} | {owner: now}
 
         def end(result: Any, error: BaseException | None) -> None:
             self._running[check.large] -= 1
-            self._served[owner] -= 1
-            if not self._served[owner]:
-                del self._served[owner]
-            self._ended[owner] = time.monotonic()
+            if not check.large:
+                self._served[owner] -= 1
+                if not self._served[owner]:
+                    del self._served[owner]
+                self._ended[owner] = time.monotonic()
             self._open -= 1
             if not check.done.done():
                 check.done.set_exception(error) if error is not None else check.done.set_result(result)

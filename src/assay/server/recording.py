@@ -104,6 +104,7 @@ class Recorder:
         text = None if receipt is None else receipt.to_text()
         act = step.recorded(first, settled=True, receipt=text)
         ids = await remember(act=act, receipts=() if receipt is None else [receipt])
+        step.settle()
         return RecordedCheck(ids[0] if ids else None, receipt)
 
     async def again(self, guard: Guard, report: HallucinationReport, step: KeyedCheck, caller: Caller) -> RecordedCheck:
@@ -122,6 +123,7 @@ class Recorder:
 
             beside = step.issued(known.run, receipt.to_text())
             await self._store.aapply(receipt_change(known.run, receipt, caller.tenant, beside=beside))
+            step.settle()
         return RecordedCheck(step.run, receipt)
 
     async def remember(
@@ -194,7 +196,7 @@ class Recorder:
             CheckFailedError: it cannot be signed.
             BusyError: too much waits.
         """
-        return await self._checker.run(issue, size=0)
+        return await self._checker.run(issue, size=0, follows=True)
 
 
 class AnswerRecorder:

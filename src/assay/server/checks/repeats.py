@@ -69,11 +69,16 @@ class KeyedCheck:
     holder: str = ""
     known: "ClaimedCheck | None" = None
     _settled: set[int] = field(default_factory=set, compare=False, repr=False)
-    """The positions of the request's checks that are noted as complete."""
+    """The position, once it is noted as complete."""
+
+    def settle(self) -> None:
+        """Remember that nothing remains to be noted for it: its record and receipt are stored."""
+        if self.asked is not None:
+            self._settled.add(self.position)
 
     @property
     def settled(self) -> bool:
-        """Whether nothing remains to be noted for it, provided that what it gave notes for was stored."""
+        """Whether nothing remains to be noted for it."""
         return self.position in self._settled or (self.known is not None and self.known.settled)
 
     @property
@@ -119,8 +124,6 @@ class KeyedCheck:
             return None
         from assay.store.records import note_record
 
-        if settled:
-            self._settled.add(self.position)
         return note_record(self.asked, self.position, self.holder, run, settled=settled, receipt=receipt)
 
     def issued(self, run: str, receipt: str) -> "Act | None":
@@ -129,7 +132,6 @@ class KeyedCheck:
             return None
         from assay.store.records import note_issued
 
-        self._settled.add(self.position)
         return note_issued(self.asked, self.position, self.holder, run, receipt)
 
 

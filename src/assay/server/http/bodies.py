@@ -133,8 +133,8 @@ class Bodies:
 
     def _end_oldest(self, most: int) -> None:
         """Ends the oldest body of the address with most of them, where more than `most` are received."""
-        # One that was ended is there until its task runs; it cannot be ended twice.
-        received = [one for one in self._strangers if not one.ended]
+        # One that was ended, or whose time is up, is there until its task runs; it cannot be ended once more.
+        received = [one for one in self._strangers if not one.ended and not one.timer.expired()]
         if len(received) <= most:
             return
         counts = Counter(one.address for one in received)

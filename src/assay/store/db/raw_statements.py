@@ -14,8 +14,6 @@ from typing import Any, Final
 from sqlalchemy import ClauseElement, Connection, CursorResult, Dialect, Table
 from sqlalchemy.exc import DBAPIError
 
-from assay.errors import StoreError
-
 UNLESS_THERE: Final = "ON CONFLICT DO NOTHING"
 """Keep the existing row if its key is already there."""
 
@@ -68,6 +66,9 @@ def one_round_trip(connection: Connection) -> Iterator[None]:
         with driver.pipeline():
             yield
     except dbapi.Error as error:
+        # A connection that was lost in the middle may be left in pipeline mode, in which nothing else can be sent.
+        if not driver.closed and driver.pgconn.pipeline_status:
+            driver.close()
         # What the driver raises outside of a statement does not pass through SQLAlchemy.
         raise DBAPIError.instance(
             None,
@@ -103,26 +104,6 @@ def read_later(connection: Connection, statement: ClauseElement, values: Mapping
         return None if row is None else row[0]
 
     return scalar
-
-
-def commit_at_end(connection: Connection) -> Callable[[], None]:
-    """Commits a transaction inside of `one_round_trip`, as its last statement. In SQLite nothing happens yet.
-
-    Returns:
-        A function to be called after the block, before the transaction is committed as usual. It raises StoreError if
-        PostgreSQL rolled the transaction back.
-    """
-    if connection.dialect.name != "postgresql":
-        return lambda: None
-    driver: Any = connection.connection.driver_connection
-    cursor = driver.execute("COMMIT", prepare=False)
-
-    def require_committed() -> None:
-        # To the COMMIT of a transaction that failed, PostgreSQL answers without an error that it was rolled back.
-        if cursor.statusmessage != "COMMIT":
-            raise StoreError("the database rolled a transaction back that was to be committed")
-
-    return require_committed
 
 
 @lru_cache(maxsize=256)

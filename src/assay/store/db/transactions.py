@@ -50,6 +50,10 @@ def transaction(engine: Engine, tenant: str, first: Callable[[Connection], None]
     try:
         yield connection
         connection.commit()
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            connection.invalidate(error)  # else closing it would send a ROLLBACK, and raise an error of its own
+        raise
     finally:
         connection.close()
 

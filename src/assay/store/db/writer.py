@@ -22,7 +22,7 @@ from assay.store.audit.binding import bind, track_touched
 from assay.store.audit.log import Appender, Entry
 from assay.store.db.engine import writing
 from assay.store.db.migrate import reason
-from assay.store.db.raw_statements import UNLESS_THERE, commit_at_end, insert_rows, one_round_trip
+from assay.store.db.raw_statements import UNLESS_THERE, insert_rows, one_round_trip
 from assay.store.db.row_security import set_acting_tenant
 from assay.store.db.tables import evidence, hourly, policies, verifiers
 from assay.store.db.transactions import transaction
@@ -174,11 +174,14 @@ class Writer:
         # never as a result; if it ended this thread, every later change would wait for ever.
         except Exception as error:  # noqa: BLE001
             self._appender.forget()
-            if len(batch) == 1:
+            # After a lost connection nobody knows whether COMMIT was reached: a second try could store it twice.
+            lost = isinstance(error, DBAPIError) and error.connection_invalidated
+            if len(batch) == 1 or lost:
                 reported = _store_error(error)
                 if isinstance(error, DBAPIError):
                     self._last_failure = time.monotonic(), str(reported)
-                batch[0][1].set_exception(reported)
+                for _, future in batch:
+                    future.set_exception(reported)
                 return
             # One change that cannot be stored must not fail the others.
             for job in batch:
@@ -205,11 +208,11 @@ class Writer:
                         locked[:] = [self._appender.lock_later(connection, tenant)]
                 size = self._appender.size_of_locked(connection, tenant, locked[0]())
                 own = {number: change for number, change in enumerate(changes) if change.tenant == tenant}
-                results |= self._commit_tenant(connection, tenant, own, size, is_last=tenant == tenants[-1])
+                results |= self._commit_tenant(connection, tenant, own, size)
         return [results[number] for number in range(len(changes))]
 
     def _commit_tenant(
-        self, connection: Connection, tenant: str, changes: Mapping[int, Change], first: int, *, is_last: bool
+        self, connection: Connection, tenant: str, changes: Mapping[int, Change], first: int
     ) -> dict[int, Stored]:
         """Commit the changes of one tenant, whose log has `first` entries; changes and results are keyed by the number
         of the change."""
@@ -231,14 +234,9 @@ class Writer:
             results[number] = Stored(tuple(range(begin, first + len(log))))
             log += binding_entries
         append = self._appender.prepare(connection, tenant, log, first)
-        require_committed = None
         with one_round_trip(connection):
             _insert(connection, rows)
             append()
-            if is_last:
-                require_committed = commit_at_end(connection)
-        if require_committed is not None:
-            require_committed()
         return results
 
 
