@@ -268,9 +268,8 @@ class Store:
     async def arun(self, tenant: str, act: Act) -> None:
         """Run statements that write nothing to the log in a transaction, without blocking the event loop.
 
-        In SQLite the writing thread runs them, beside what else waits to be stored: SQLite lets one transaction write
-        at a time, and one that has to wait sleeps for up to 100 ms before it tries again. In PostgreSQL a thread of
-        their own runs them.
+        In SQLite the writing thread runs them: one transaction writes at a time, and one that has to wait sleeps for up
+        to 100 ms before it tries again. In PostgreSQL a thread of their own runs them.
 
         Args:
             tenant: whom they act for.
