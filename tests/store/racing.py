@@ -18,7 +18,7 @@ from assay.testing import FakeScorer
 
 ANSWER = "The warranty covers two years."
 READY_S = 60.0
-OPENED_S = 3.0
+OPENED_S = 8.0
 """By then each process has opened the database."""
 APART_S = 0.04
 
