@@ -7,10 +7,10 @@ together, and commits of one tenant are one after the other, whichever replica m
 What computes are four kinds of work. The network runs outside of Python's lock, as often at once as there are check
 threads. Everything else of a replica is Python, of which one process runs one piece at a time, in turns of some
 milliseconds; a commit is a dialogue with the database, and asks for such a turn after each answer. Where a turn goes to
-a thread that waits for it, some time passes (`turn_ms`) until that thread runs. Clients and balancer
-are Python too, where they are one process on the same machine. The database computes beside them. All that is to run
-shares the processors evenly: with k pieces each runs at share(k) / k of the speed that one has alone, and share(k) is
-measured, since two processors may be two threads of one core, and others may use them.
+a thread that waits for it, some time passes (`turn_ms`) until that thread runs. Clients and balancer are Python too,
+where they are one process on the same machine. The database computes beside them. All that is to run shares the
+processors evenly: with k pieces each runs at share(k) / k of the speed that one has alone, and share(k) is measured,
+since two processors may be two threads of one core, and others may use them.
 """
 
 import heapq
@@ -272,14 +272,12 @@ class Model:
         now = min(ms, SLICE_MS)
 
         def ran() -> None:
-            goes_over = bool(process.waiting)
+            turn_ms, ended = self._costs.turn_ms if process.waiting else 0.0, ms - now <= 1e-9
             process.busy = False
-            if ms - now > 1e-9:
+            if not ended:
                 process.waiting.append((ms - now, then))
-                self._next(process, self._costs.turn_ms if goes_over else 0.0)
-            else:
-                # The next one waits for its turn already when what follows from this one begins.
-                self._next(process, self._costs.turn_ms if goes_over else 0.0)
+            self._next(process, turn_ms)  # it waits for its turn already when what follows from this one begins
+            if ended:
                 then()
 
         if turn_ms > 0:

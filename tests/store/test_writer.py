@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -12,7 +13,7 @@ from sqlalchemy.pool import NullPool
 from tests.store.making import record_of
 
 from assay.errors import BusyError, StoreError
-from assay.store.audit.log import Entry
+from assay.store.audit.log import Entry, read_entries
 from assay.store.db.engine import database_url, make_engine
 from assay.store.db.migrate import migrate
 from assay.store.db.store import Store, StoreSettings
@@ -202,3 +203,42 @@ def test_changes_that_share_a_lost_connection_all_fail_and_none_is_stored_by_a_s
             with pytest.raises(StoreError, match="could not store it"):
                 future.result(30)
         assert store.apply(one(2)).entries == (0,)
+
+
+def test_no_change_is_stored_twice_and_none_lost_while_the_database_ends_connections(empty_postgres: str) -> None:
+    acknowledged: list[bytes] = []
+    refused: list[bytes] = []
+    ended = threading.Event()
+
+    def submit(store: Store, number: int) -> None:
+        for turn in range(100_000):
+            if ended.is_set():
+                return
+            data = f"{number} {turn}".encode()
+            try:
+                store.apply(Change("default", entries=[Entry("decision", data)]))
+            except StoreError:
+                refused.append(data)
+            else:
+                acknowledged.append(data)
+
+    with Store(empty_postgres) as store:
+        threads = [threading.Thread(target=submit, args=(store, number)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        with create_engine(database_url(empty_postgres), poolclass=NullPool).connect() as elsewhere:
+            for _ in range(60):
+                time.sleep(0.05)
+                elsewhere.exec_driver_sql(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+        ended.set()
+        for thread in threads:
+            thread.join(60)
+        with store.reading("default") as connection:
+            stored = Counter(data for _, data in read_entries(connection, "default"))
+    assert max(stored.values()) == 1
+    assert set(acknowledged) <= set(stored) <= {*acknowledged, *refused}
+    assert acknowledged
+    assert refused

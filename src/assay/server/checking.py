@@ -33,8 +33,6 @@ _log = logging.getLogger("assay.server")
 
 LARGE_BYTES: Final = 32 * 1024
 """A check for which more was read is a long one: one long check runs at a time, beside the short ones."""
-
-
 LINGER_S: Final = 0.3
 """For how long a caller counts as being served after its check ended: the check is recorded and answered, and who asks
 one thing after the other asks again."""

@@ -14,7 +14,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import Header
@@ -58,7 +58,7 @@ ContentOf = Callable[[], Mapping[str, Any]]
 """Returns everything that the answer to a request depends on."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KeyedCheck:
     """One check of a request: to be made, or on record under the request's key."""
 
@@ -68,18 +68,12 @@ class KeyedCheck:
     position: int = 0
     holder: str = ""
     known: "ClaimedCheck | None" = None
-    _settled: set[int] = field(default_factory=set, compare=False, repr=False)
-    """The position, once it is noted as complete."""
+    settled: bool = False
+    """Whether nothing remains to be noted under the key: its record and its receipt are stored."""
 
     def settle(self) -> None:
-        """Remember that nothing remains to be noted for it: its record and receipt are stored."""
-        if self.asked is not None:
-            self._settled.add(self.position)
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing remains to be noted for it."""
-        return self.position in self._settled or (self.known is not None and self.known.settled)
+        """Remember that its record and its receipt are stored."""
+        self.settled = self.asked is not None  # `ALONE` is shared, and stays as it is
 
     @property
     def run(self) -> str | None:
@@ -237,7 +231,9 @@ class KeyedRequests:
                     todo="Leave the header out, or wait until older keys are dropped.",
                     headers={"retry-after": f"{FULL_REMEMBERED_S:.0f}"},
                 )
-        return [KeyedCheck(store, asked, number, holder, known) for number, known in enumerate(found.checks)]
+        return [
+            KeyedCheck(store, asked, number, holder, known, known.settled) for number, known in enumerate(found.checks)
+        ]
 
     async def _has_room(self, store: "Store", asked: "RequestKey") -> bool:
         """Whether a caller may have one more key; old keys are dropped on the way."""

@@ -42,8 +42,7 @@ def execute_prepared(
     connection: Connection, statement: ClauseElement, values: Mapping[str, int | str]
 ) -> CursorResult[Any]:
     """Execute a statement that is compiled once; the values of its parameters are integers and strings."""
-    sql, positional = _compiled(statement, connection.dialect)
-    return connection.exec_driver_sql(sql, tuple(values[name] for name in positional) if positional else dict(values))
+    return connection.exec_driver_sql(*_with_parameters(statement, connection.dialect, values))
 
 
 @contextmanager
@@ -95,15 +94,21 @@ def read_later(connection: Connection, statement: ClauseElement, values: Mapping
     if connection.dialect.name != "postgresql":
         found = execute_prepared(connection, statement, values).scalar()
         return lambda: found
-    sql, names = _compiled(statement, connection.dialect)
     driver: Any = connection.connection.driver_connection
-    cursor = driver.execute(sql, tuple(values[name] for name in names) if names else dict(values))
+    cursor = driver.execute(*_with_parameters(statement, connection.dialect, values))
 
     def scalar() -> Any:
         row = cursor.fetchone()
         return None if row is None else row[0]
 
     return scalar
+
+
+def _with_parameters(
+    statement: ClauseElement, dialect: Dialect, values: Mapping[str, int | str]
+) -> tuple[str, tuple[int | str, ...] | dict[str, int | str]]:
+    sql, positional = _compiled(statement, dialect)
+    return sql, tuple(values[name] for name in positional) if positional else dict(values)
 
 
 @lru_cache(maxsize=256)

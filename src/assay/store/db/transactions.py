@@ -50,12 +50,10 @@ def transaction(engine: Engine, tenant: str, first: Callable[[Connection], None]
     try:
         yield connection
         connection.commit()
-    except DBAPIError as error:
-        if error.connection_invalidated:
-            connection.invalidate(error)  # else closing it would send a ROLLBACK, and raise an error of its own
+    except BaseException as error:
+        _give_back(connection, error)
         raise
-    finally:
-        connection.close()
+    _give_back(connection)
 
 
 def _begun(engine: Engine, tenant: str, first: Callable[[Connection], None] | None) -> Connection:
@@ -77,12 +75,15 @@ def _begin(engine: Engine, tenant: str, first: Callable[[Connection], None] | No
             set_acting_tenant(connection, tenant)
             if first is not None:
                 first(connection)
-    except DBAPIError as error:
-        if error.connection_invalidated:
-            connection.invalidate(error)
-        connection.close()
-        raise
-    except BaseException:
-        connection.close()
+    except BaseException as error:
+        _give_back(connection, error)
         raise
     return connection
+
+
+def _give_back(connection: Connection, error: BaseException | None = None) -> None:
+    """Roll back what was not committed, and return the connection to the pool. One that was lost is dropped: to roll it
+    back would raise an error of its own, which would hide the first."""
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        connection.invalidate(error)
+    connection.close()

@@ -195,18 +195,18 @@ class Writer:
         results: dict[int, Stored] = {}
         # Every writer takes the tenants in the same order, so two writers never deadlock.
         tenants = sorted({change.tenant for change in changes})
-        locked: list[Callable[[], int | None]] = []
+        sizes: dict[str, Callable[[], int | None]] = {}
 
-        def lock_first(connection: Connection) -> None:
-            locked[:] = [self._appender.lock_later(connection, tenants[0])]
+        def lock(connection: Connection, tenant: str = tenants[0]) -> None:
+            sizes[tenant] = self._appender.lock_later(connection, tenant)
 
-        with transaction(self._engine, tenants[0], lock_first) as connection:
+        with transaction(self._engine, tenants[0], lock) as connection:
             for tenant in tenants:
                 if tenant != tenants[0]:
                     with one_round_trip(connection):
                         set_acting_tenant(connection, tenant)
-                        locked[:] = [self._appender.lock_later(connection, tenant)]
-                size = self._appender.size_of_locked(connection, tenant, locked[0]())
+                        lock(connection, tenant)
+                size = self._appender.size_of_locked(connection, tenant, sizes[tenant]())
                 own = {number: change for number, change in enumerate(changes) if change.tenant == tenant}
                 results |= self._commit_tenant(connection, tenant, own, size)
         return [results[number] for number in range(len(changes))]
@@ -234,9 +234,10 @@ class Writer:
             results[number] = Stored(tuple(range(begin, first + len(log))))
             log += binding_entries
         append = self._appender.prepare(connection, tenant, log, first)
-        with one_round_trip(connection):
-            _insert(connection, rows)
-            append()
+        if rows or log:  # an empty pipeline would still wait for the database
+            with one_round_trip(connection):
+                _insert(connection, rows)
+                append()
         return results
 
 
