@@ -12,11 +12,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from assay.store.db.engine import SNAPSHOT
 from assay.store.db.raw_statements import one_round_trip
 from assay.store.db.row_security import set_acting_tenant
+
+
+class CommitFailedError(SQLAlchemyError):
+    """COMMIT failed: nobody knows whether the transaction was committed."""
+
+    def __init__(self, error: DBAPIError) -> None:
+        """COMMIT failed with this error."""
+        super().__init__(str(error))
+        self.orig = error.orig
+        """What the driver raised."""
 
 
 @contextmanager
@@ -44,16 +54,27 @@ def transaction(engine: Engine, tenant: str, first: Callable[[Connection], None]
         first: further statements for the first round trip; run again where the transaction begins again.
 
     Raises:
-        SQLAlchemyError: the database does not answer, or refused a statement.
+        CommitFailedError: COMMIT failed, so that nobody knows whether the transaction was committed.
+        SQLAlchemyError: the database does not answer, or refused a statement; nothing was committed.
     """
     connection = _begun(engine, tenant, first)
     try:
         yield connection
-        connection.commit()
+        _commit(connection)
     except BaseException as error:
         _give_back(connection, error)
         raise
     _give_back(connection)
+
+
+def _commit(connection: Connection) -> None:
+    try:
+        connection.commit()
+    except IntegrityError:
+        raise  # a constraint that is checked at the end: the transaction was rolled back
+    except DBAPIError as error:
+        # A process of PostgreSQL that is ended may have committed before it says so in place of an answer.
+        raise CommitFailedError(error) from error
 
 
 def _begun(engine: Engine, tenant: str, first: Callable[[Connection], None] | None) -> Connection:
@@ -84,6 +105,6 @@ def _begin(engine: Engine, tenant: str, first: Callable[[Connection], None] | No
 def _give_back(connection: Connection, error: BaseException | None = None) -> None:
     """Roll back what was not committed, and return the connection to the pool. One that was lost is dropped: to roll it
     back would raise an error of its own, which would hide the first."""
-    if isinstance(error, DBAPIError) and error.connection_invalidated:
+    if isinstance(error, CommitFailedError) or (isinstance(error, DBAPIError) and error.connection_invalidated):
         connection.invalidate(error)
     connection.close()

@@ -25,7 +25,7 @@ from assay.store.db.migrate import reason
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows, one_round_trip
 from assay.store.db.row_security import set_acting_tenant
 from assay.store.db.tables import evidence, hourly, policies, verifiers
-from assay.store.db.transactions import transaction
+from assay.store.db.transactions import CommitFailedError, transaction
 
 MOST_WAITING: Final = 4_096
 """How many changes may wait in the queue by default."""
@@ -174,11 +174,10 @@ class Writer:
         # never as a result; if it ended this thread, every later change would wait for ever.
         except Exception as error:  # noqa: BLE001
             self._appender.forget()
-            # After a lost connection nobody knows whether COMMIT was reached: a second try could store it twice.
-            lost = isinstance(error, DBAPIError) and error.connection_invalidated
-            if len(batch) == 1 or lost:
+            # What may have been committed is not tried again: it could be stored twice.
+            if len(batch) == 1 or isinstance(error, CommitFailedError):
                 reported = _store_error(error)
-                if isinstance(error, DBAPIError):
+                if isinstance(error, DBAPIError | CommitFailedError):
                     self._last_failure = time.monotonic(), str(reported)
                 for _, future in batch:
                     future.set_exception(reported)
