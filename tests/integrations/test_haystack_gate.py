@@ -1,5 +1,6 @@
 """A Haystack pipeline through the gate: replies come out only if the documents support them."""
 
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -26,18 +27,19 @@ DOCUMENTS = [Document(id="d1", content=FOUND)]
 def told(said: str, gate: AssayGate) -> dict[str, Any]:
     """What a pipeline of prompt, chat model over real HTTP and gate gives."""
     with upstream(json_answer(chat_completion(said))) as here:
-        pipeline = Pipeline()
-        template = [ChatMessage.from_user("{% for d in documents %}{{ d.content }}{% endfor %} {{ query }}")]
-        pipeline.add_component("prompt", ChatPromptBuilder(template=template, required_variables="*"))
         generator = OpenAIChatGenerator(
             api_key=Secret.from_token("k"), model="model-1", api_base_url=f"{here.url}/v1", max_retries=0
         )
+        pipeline = Pipeline()
+        template = [ChatMessage.from_user("{% for d in documents %}{{ d.content }}{% endfor %} {{ query }}")]
+        pipeline.add_component("prompt", ChatPromptBuilder(template=template, required_variables="*"))
         pipeline.add_component("generator", generator)
         pipeline.add_component("gate", gate)
         pipeline.connect("prompt.prompt", "generator.messages")
         pipeline.connect("generator.replies", "gate.replies")
         given = {"documents": DOCUMENTS, "query": ASKED}
-        found: dict[str, Any] = pipeline.run({"prompt": given, "gate": given})["gate"]
+        with closing(generator):
+            found: dict[str, Any] = pipeline.run({"prompt": given, "gate": given})["gate"]
         return found
 
 

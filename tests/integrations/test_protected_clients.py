@@ -612,28 +612,26 @@ THINKING = [{"type": "thinking", "thinking": THOUGHT, "signature": "EqQB"}, {"ty
 @pytest.mark.parametrize("reasoning", ["withhold", "pass"])
 def test_the_words_of_reasoning_reach_a_program_only_where_it_says_so(reasoning: Any) -> None:
     with upstream() as here:
-        url = here.url
-        client = anthropic.Anthropic(base_url=url, api_key="k", max_retries=0)
-        safe = assay_anthropic.protect(client, guard(), evidence=EVIDENCE, reasoning=reasoning)
         here.script(json_answer({**message(TRUE), "content": THINKING}))
         asked: Any = {"model": "m", "max_tokens": 99, "messages": ALONE["messages"]}
-        thought, said = safe.messages.create(**asked).content
+        with claude(here.url, evidence=EVIDENCE, reasoning=reasoning) as safe:
+            thought, said = safe.messages.create(**asked).content
         assert (thought.thinking, thought.signature, said.text) == (
             THOUGHT if reasoning == "pass" else "",
             "EqQB",
             TRUE,
         )
-        chat = assay_openai.protect(plain(url), guard(), evidence=EVIDENCE, reasoning=reasoning)
         opening, *rest = chat_stream(TRUE)
         here.script(stream_answer([opening, chat_chunk({"reasoning_content": THOUGHT}), *rest]))
         words, seen = "", ""
-        for chunk in chat.chat.completions.create(**ALONE, stream=True):
-            for choice in chunk.choices:
-                words += choice.delta.content or ""
-                seen += getattr(choice.delta, "reasoning_content", None) or ""
+        with client(here.url, evidence=EVIDENCE, reasoning=reasoning) as chat:
+            for chunk in chat.chat.completions.create(**ALONE, stream=True):
+                for choice in chunk.choices:
+                    words += choice.delta.content or ""
+                    seen += getattr(choice.delta, "reasoning_content", None) or ""
         assert (words, seen) == (TRUE, THOUGHT if reasoning == "pass" else "")
 
 
 def test_what_is_no_way_to_treat_reasoning_is_refused() -> None:
-    with pytest.raises(InputError, match="reasoning"):
-        assay_openai.protect(openai.OpenAI(api_key="k"), guard(), reasoning="show")  # type: ignore[arg-type]
+    with openai.OpenAI(api_key="k") as model, pytest.raises(InputError, match="reasoning"):
+        assay_openai.protect(model, guard(), reasoning="show")  # type: ignore[arg-type]

@@ -588,11 +588,15 @@ REDIRECTS = [(kind, status) for kind in PATHS for status in (300, 301, 302, 303,
 def test_no_client_is_redirected_past_the_gate(kind: str, status: int, stream: bool) -> None:
     """An official SDK follows redirects by itself: what it would get there was never checked."""
     lies = {"chat": chat_completion(LIE), "responses": response_value([output_message(LIE)]), "messages": message(LIE)}
-    asks: dict[str, Callable[[str], Any]] = {
-        "chat": lambda url: openai_sync(url).chat.completions.create(**CHAT, stream=stream),
-        "responses": lambda url: openai_sync(url).responses.create(**RESPONSE, stream=stream),
-        "messages": lambda url: anthropic_sync(url).messages.create(**MESSAGE, stream=stream),
-    }
+
+    def asked(url: str) -> list[Any]:
+        if kind == "messages":
+            with anthropic_sync(url) as claude:
+                return list(claude.messages.create(**MESSAGE, stream=stream))
+        with openai_sync(url) as client:
+            if kind == "chat":
+                return list(client.chat.completions.create(**CHAT, stream=stream))
+            return list(client.responses.create(**RESPONSE, stream=stream))
 
     async def scene() -> None:
         async with serving_upstream() as elsewhere, site() as gateway:
@@ -601,7 +605,7 @@ def test_no_client_is_redirected_past_the_gate(kind: str, status: int, stream: b
             gateway.upstream.script(Answer(status=status, headers={"location": place, "refresh": f"0; url={place}"}))
             told: list[str] = []
             try:
-                told.append(repr(await asyncio.to_thread(lambda: list(asks[kind](gateway.url)))))
+                told.append(repr(await asyncio.to_thread(asked, gateway.url)))
             except (APIError, AnthropicError) as error:
                 told.append(str(error))
             assert elsewhere.asked == []
