@@ -9,7 +9,9 @@ measured right before and right after the real runs, so that both see the same m
 
 - the speed that k pieces of work have together, by processes that check in a loop, one and several at a time;
 - the network's part of a check, and what recording one and several takes, in one of these processes;
-- processor time of replicas, database, and of this process (clients and balancer), under one client alone;
+- the processor time of a signature, in such a process too;
+- processor time of replicas, of their event loops, of the database, and of this process (clients and balancer), under
+  one client alone, and how many of its checks were signed;
 - what of that client's waiting is none of these: time in which nothing computes.
 """
 
@@ -24,8 +26,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from math import sqrt
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean, median, pvariance
 from typing import Any
 
 from benchmarks.cluster import Postgres
@@ -50,6 +53,12 @@ def _cpu_of(pid: int) -> float:
     return sum(int(one) for one in text[11:15]) / 100 + sum(_cpu_of(int(one)) for one in below)
 
 
+def _loop_cpu(pid: int) -> float:
+    """Seconds of processor time of a process's first thread, on which a replica has its event loop."""
+    text = Path(f"/proc/{pid}/task/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+    return sum(int(one) for one in text[11:13]) / 100
+
+
 def _postmaster(postgres: Postgres) -> int:
     return int((postgres.folder / "postmaster.pid").read_text(encoding="ascii").split()[0])
 
@@ -72,10 +81,10 @@ def _quantile(values: Sequence[float], share: float) -> float:
 class Checking:
     """A process that checks in a loop when it is told to (`spin`)."""
 
-    def __init__(self, database: str) -> None:
+    def __init__(self, database: str, keys: str) -> None:
         """Starts it; it is ready when `ask` first answers."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.simulation", "spin", "--database", database],
+            [sys.executable, "-m", "benchmarks.simulation", "spin", "--database", database, "--keys", keys],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -109,16 +118,17 @@ class Checking:
         self._answering.close()
 
 
-def spin(database: str) -> None:
-    """Checks, or records, as lines of the standard input say, and writes what it took."""
+def spin(database: str, keys: str) -> None:
+    """Checks, signs or records, as lines of the standard input say, and writes what it took."""
     from assay.config import Guard, scorer_of
     from assay.policy import preset
-    from assay.schema import Evidence
+    from assay.schema import Action, Evidence
     from assay.store.db import Store
     from assay.store.records import CheckRecord
 
     scorer = _Timed(scorer_of(None, {}, threads=1))
-    guard, policy, numbers = Guard("general", scorer=scorer, environ={}), preset("general"), itertools.count(1_000_000)
+    guard, policy = Guard("general", scorer=scorer, keys=keys, environ={}), preset("general")
+    numbers = itertools.count(1_000_000)
 
     def once() -> CheckRecord:
         asked = body(next(numbers))
@@ -143,6 +153,15 @@ def spin(database: str) -> None:
                     "cpu_ms": 1000 * (time.process_time() - used) / count,
                     "network_ms": 1000 * (scorer.seconds - before) / count,
                 }
+            elif what == "sign":
+                spans: list[float] = []
+                while len(spans) < int(given):
+                    report = once().report
+                    if report.action is Action.EMIT:
+                        used = time.thread_time()
+                        guard.issue(report)
+                        spans.append(1000 * (time.thread_time() - used))
+                said = {"cpu_ms": median(spans)}
             else:
                 together, took = int(given), []
                 for _ in range(12):
@@ -199,14 +218,14 @@ class Calibration:
 
 
 async def calibrated(
-    url: str, spinning: Sequence[Checking], cpu: Callable[[], tuple[float, float, float]], seconds: float
+    url: str, spinning: Sequence[Checking], cpu: Callable[[], tuple[float, ...]], seconds: float
 ) -> Calibration:
     """What checks cost now.
 
     Args:
         url: of the deployment, which serves nobody else meanwhile.
         spinning: one process for each processor.
-        cpu: seconds of processor time of replicas, database, and clients with the balancer, so far.
+        cpu: seconds of processor time of replicas, their event loops, database, and clients with the balancer, so far.
         seconds: how long one client asks.
     """
 
@@ -219,24 +238,30 @@ async def calibrated(
     rates = [sum(one["per_second"] for one in some) for some in found]
     speeds = tuple(max(1.0, *(rate / rates[0] for rate in rates[: count + 1])) for count in range(len(rates)))
     one, four = [await asyncio.to_thread(spinning[0].ask, f"record {many}") for many in (1, 4)]
+    sign = (await asyncio.to_thread(spinning[0].ask, "sign 20"))["cpu_ms"]
     network = found[0][0]["network_ms"]
     before = cpu()
     load, _ = await _under(url, 1, seconds)
-    inside, database, client = (
+    inside, loop, database, client = (
         1000 * (now - then) / max(1, len(load.acked)) for then, now in zip(before, cpu(), strict=True)
     )
     write = min(one["cpu_ms"], max(0.0, inside - network))
+    signed = mean(action == "emit" for _, action in load.acked.values())
     spans = [1000 * span for span in load.seconds]
     sync = [max(0.0, span - one["cpu_ms"] - database) for span in one["clock_ms"]]
     computed = inside + database + client
     idle = max(0.0, mean(spans) - computed - mean(sync))
-    # What differs between checks of one client alone is put down to what they compute.
-    steady = idle + database + client + write + mean(sync)
-    factors = [max(0.1, span - steady) for span in spans]
+    python = max(0.0, inside - network - write - loop - signed * sign)
+    # What differs between checks of one client alone, and is not the sync's, is put down to what they compute.
+    own = sqrt(max(0.0, 1 - pvariance(sync) / pvariance(spans)))
+    factors = [max(0.1, 1 + own * (span - mean(spans)) / (network + python)) for span in spans]
     return Calibration(
         Costs(
             network_ms=network,
-            python_ms=max(0.0, inside - network - write),
+            python_ms=python,
+            loop_ms=loop,
+            sign_ms=sign,
+            signed=signed,
             write_ms=write,
             more_ms=max(0.0, four["cpu_ms"] - one["cpu_ms"]) / 3,
             round_trips=ROUND_TRIPS,
@@ -274,7 +299,10 @@ async def _turn_ms(folder: Path, seconds: float) -> float:
 
 def _between(first: Calibration, last: Calibration) -> Calibration:
     """The mean of what was measured before and after."""
-    names = ("network_ms", "python_ms", "write_ms", "more_ms", "database_ms", "client_ms", "idle_ms")
+    names = (
+        *("network_ms", "python_ms", "loop_ms", "sign_ms", "signed"),
+        *("write_ms", "more_ms", "database_ms", "client_ms", "idle_ms"),
+    )
     halves = {name: (getattr(first.costs, name) + getattr(last.costs, name)) / 2 for name in names}
     return Calibration(
         Costs(
@@ -293,7 +321,7 @@ class Measured:
 
     url: str
     spinning: Sequence[Checking]
-    cpu: Callable[[], tuple[float, float, float]]
+    cpu: Callable[[], tuple[float, ...]]
 
     async def calibrated(self, seconds: float) -> Calibration:
         """What checks cost now."""
@@ -306,14 +334,15 @@ async def _measured(folder: Path, count: int) -> AsyncIterator[Measured]:
     from assay.models import usable_cpus
 
     folder.mkdir(parents=True)
-    async with cluster(folder, count) as (postgres, _, balancer, _):
+    async with cluster(folder, count) as (postgres, keys, balancer, _):
         url = f"http://127.0.0.1:{balancer.port}"
 
-        def cpu() -> tuple[float, float, float]:
+        def cpu() -> tuple[float, ...]:
             inside = sum(one.cpu_s() for one in balancer.replicas)
-            return inside, _cpu_of(_postmaster(postgres)), time.process_time()
+            loops = sum(_loop_cpu(one.process.pid) for one in balancer.replicas)
+            return inside, loops, _cpu_of(_postmaster(postgres)), time.process_time()
 
-        spinning = [Checking(postgres.url) for _ in range(min(8, usable_cpus()))]
+        spinning = [Checking(postgres.url, str(keys)) for _ in range(min(8, usable_cpus()))]
         try:
             for one in spinning:
                 await asyncio.to_thread(one.ask, "check 0.5")
@@ -338,10 +367,11 @@ async def check(folder: Path, rounds: int, replicas: Sequence[int], clients: Seq
         costs = replace(told.costs, turn_ms=turn_ms)
         speeds = " ".join(f"{one:.2f}" for one in told.speeds)
         sys.stdout.write(
-            f"{count} replica(s): network {costs.network_ms:.1f} + Python {costs.python_ms:.1f} + commit "
-            f"{costs.write_ms:.1f} (+{costs.more_ms:.1f}) + database {costs.database_ms:.1f} + clients "
-            f"{costs.client_ms:.1f} CPU ms, sync {mean(costs.commit_ms):.1f} and idle {costs.idle_ms:.1f} ms; "
-            f"speeds {speeds} (before {first.speeds[-1]:.2f}, after {last.speeds[-1]:.2f})\n"
+            f"{count} replica(s): network {costs.network_ms:.1f} + Python {costs.python_ms:.1f} + loop "
+            f"{costs.loop_ms:.1f} + signature {costs.signed:.0%} of {costs.sign_ms:.1f} + commit {costs.write_ms:.1f} "
+            f"(+{costs.more_ms:.1f}) + database {costs.database_ms:.1f} + clients {costs.client_ms:.1f} CPU ms, sync "
+            f"{mean(costs.commit_ms):.1f} and idle {costs.idle_ms:.1f} ms; speeds {speeds} (before "
+            f"{first.speeds[-1]:.2f}, after {last.speeds[-1]:.2f})\n"
         )
         for many, (load, lasted) in real.items():
             said = Model(Site(count, told.share), costs, clients=many, seconds=200).run()
@@ -436,12 +466,13 @@ def main() -> None:
     parser.add_argument("--clients", type=int, nargs="+", default=[2, 6])
     parser.add_argument("--seconds", type=float, default=15.0, help="of each real run")
     parser.add_argument("--database", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--keys", default="", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.what == "plan":
         plan()
         return
     if given.what == "spin":
-        spin(given.database)
+        spin(given.database, given.keys)
         return
     with tempfile.TemporaryDirectory(prefix="assay-simulation-") as name:
         asyncio.run(check(Path(name), given.rounds, given.replicas, given.clients, given.seconds))
