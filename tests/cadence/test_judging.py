@@ -123,6 +123,26 @@ def test_a_judge_that_is_down_is_asked_about_few_outputs_and_the_turn_resumes_at
         assert judge_outputs(store, TENANT, how, guard_by(everything), found.after).judged == 12
 
 
+def test_an_output_whose_judgement_would_cost_more_tokens_than_it_may_is_skipped_and_the_judge_not_asked(
+    tmp_path: Path,
+) -> None:
+    clock, asked = Clock(), 0
+
+    def counted(statement: str, passages: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        return everything(statement, passages)
+
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        recorded(store, clock, 4)
+        poor = JudgeSampling(fraction=1.0, tokens=100)
+        found = judge_outputs(store, TENANT, poor, guard_by(counted), (0, ""))
+        assert (found.judged, found.passed, found.unanswered, asked) == (0, 4, False, 0)
+        found = judge_outputs(store, TENANT, JudgeSampling(fraction=1.0), guard_by(counted), (0, ""))
+        assert (found.judged, found.passed) == (4, 0)
+        assert asked > 0
+
+
 def test_where_the_judge_does_not_answer_nothing_is_concluded() -> None:
     async def scene(folder: Path) -> None:
         with Store(str(folder / "assay.db")) as store:

@@ -35,6 +35,23 @@ def test_answers_are_checked_and_counted(tmp_path: Path) -> None:
     assert json.loads(run("metrics", home=tmp_path).stdout)["total_checks"] == 0
 
 
+def test_a_policy_that_changed_under_its_name_judges_an_answer_anew(tmp_path: Path) -> None:
+    (tmp_path / "leave.md").write_text(LEAVE)
+    (tmp_path / "config.yaml").write_text("policy: own.yaml\n")
+    check = ("check", "-", "--context", "leave.md", "--config", "config.yaml")
+
+    def verdict() -> str:
+        done = run(*check, home=tmp_path, stdin=LEAVE)
+        assert done.returncode in (0, 1), done.stderr
+        return str(json.loads(done.stdout)["verdict"])
+
+    (tmp_path / "own.yaml").write_text("version: 1\npolicy: {preset: monitor}\n")
+    assert (verdict(), verdict()) == ("PASS", "PASS")
+    # A policy that requires a judge which is not there lets nothing pass.
+    (tmp_path / "own.yaml").write_text("version: 1\npolicy: {preset: monitor, judge: all}\n")
+    assert verdict() != "PASS"
+
+
 def test_the_installed_hook_sends_a_wrong_answer_back(tmp_path: Path) -> None:
     done = run("install", "--hook", home=tmp_path)
     assert done.returncode == 0, done.stderr

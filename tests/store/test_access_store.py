@@ -166,6 +166,21 @@ def test_a_session_is_good_until_something_ends_it(store: Store, clock: Clock) -
         set_password(store, ada.id, "acme", "h3", actor=ada.id, old="h")
 
 
+def test_no_user_and_no_key_of_a_tenant_have_one_name(store: Store) -> None:
+    """Whoever sent an output sees how it was decided, and is known by name."""
+    ada = create_user(store, "ada", [Role.REVIEWER], tenant="acme")
+    with pytest.raises(TakenError, match="purpose"):
+        create_key(store, "ada", [Permission.CHECK], tenant="acme")
+    create_key(store, "ada", [Permission.CHECK], tenant="globex")
+    _, bot = create_key(store, "bot", [Permission.CHECK], tenant="acme")
+    with pytest.raises(TakenError, match="a key has this one"):
+        create_user(store, "bot", [Role.REVIEWER], tenant="acme")
+    revoke_key(store, bot.id, "acme", actor="x")
+    create_user(store, "bot", [Role.REVIEWER], tenant="acme")
+    forget_user(store, ada.id, "acme", actor="x")
+    create_key(store, "ada", [Permission.CHECK], tenant="acme")
+
+
 def test_a_key_is_good_until_something_ends_it(store: Store, clock: Clock) -> None:
     key, kept = create_key(store, "crm", [Permission.READ], tenant="acme", lasts=HOUR * 10)
     assert find_key(store, key) == kept

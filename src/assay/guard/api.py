@@ -145,6 +145,14 @@ class Guard:
             return self
         return self._of(replace(self._parts, tenant=tenant))
 
+    def with_most_tokens(self, tokens: int) -> Self:
+        """The same guard whose checks may spend at most so many tokens on its chat model; a lower bound stays."""
+        from assay.models.chat import Budget
+
+        budget = self._parts.budget or Budget()
+        most = tokens if budget.tokens is None else min(tokens, budget.tokens)
+        return self._of(replace(self._parts, budget=replace(budget, tokens=most)))
+
     def _of(self, parts: GuardParts) -> Self:
         """The same guard with other parts; further attributes of a derived class are kept."""
         guard = copy(self)

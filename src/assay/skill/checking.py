@@ -50,6 +50,8 @@ class SkillCheck:
         guard: makes the guard, when the first answer has to be judged.
         settings: the settings of the skill.
         ledger: keeps results and metrics; none to keep nothing.
+        basis: what results depend on besides the settings, such as the digest of the policy that they name; a kept
+            result of another basis is not used.
         clock: seconds since the epoch.
     """
 
@@ -59,7 +61,9 @@ class SkillCheck:
         settings: SkillSettings,
         ledger: Ledger | None = None,
         clock: Callable[[], float] = time.time,
+        basis: str = "",
     ) -> None:
+        self._basis = basis
         self._guard, self._settings, self._ledger, self._clock = guard, settings, ledger, clock
 
     def verify(self, answer: str, contexts: Sequence[str], question: str | None = None) -> Verification:
@@ -83,7 +87,8 @@ class SkillCheck:
         return replace(verification, metrics=self._count(verification, digest, now))
 
     def _digest(self, answer: str, contexts: Sequence[str], question: str | None) -> str:
-        content = json.dumps([self._settings.model_dump(mode="json"), answer, list(contexts), question], sort_keys=True)
+        told = [self._settings.model_dump(mode="json"), self._basis, answer, list(contexts), question]
+        content = json.dumps(told, sort_keys=True)
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _remembered(self, digest: str, now: float) -> Verification | None:

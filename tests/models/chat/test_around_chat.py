@@ -628,3 +628,10 @@ def test_a_local_server_needs_no_key_and_the_service_does(monkeypatch: pytest.Mo
         OpenAIChat("m", base_url="http://127.0.0.1:1/v1").complete(asking())
     with pytest.raises(ChatError, match="client cannot be made"):
         OpenAIChat("m").complete(asking())
+
+
+@pytest.mark.parametrize("model", ["m", "anthropic:m"])
+@pytest.mark.parametrize("address", ["http://[::1", "http://exa\x00mple/", "http://x:port/v1"])
+def test_a_base_url_that_cannot_be_read_is_an_error_that_says_so(model: str, address: str) -> None:
+    with Chat(model, base_url=address, api_key="k") as chat, pytest.raises(ChatError, match="cannot be made: Invalid"):
+        chat.complete(asking())

@@ -133,6 +133,8 @@ def _ledger(path: Path | None) -> "Ledger":
 
 
 def _skill_check(settings: "SkillSettings", ledger: "Ledger") -> "SkillCheck":
+    from assay._version import __version__
+    from assay.config import read_policy
     from assay.skill import SkillCheck
 
     def guard() -> "Guard":
@@ -140,7 +142,9 @@ def _skill_check(settings: "SkillSettings", ledger: "Ledger") -> "SkillCheck":
 
         return open_guard(settings.policy, None)
 
-    return SkillCheck(guard, settings, ledger)
+    # A file of a policy may change under the same name, and what a newer verifier says may differ.
+    basis = f"{__version__} {read_policy(settings.policy, os.environ).digest}"
+    return SkillCheck(guard, settings, ledger, basis=basis)
 
 
 def _read(path: Path) -> str:

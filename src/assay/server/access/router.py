@@ -412,7 +412,7 @@ class _KeyRoutes:
 
 def _key_routes(router: APIRouter, routes: _KeyRoutes) -> None:
     router.get("/v1/keys", responses=documented(401, 403, 422, 429, 503))(routes.all_keys)
-    router.post("/v1/keys", status_code=201, responses=documented(401, 403, 413, 422, 429, 503))(routes.create)
+    router.post("/v1/keys", status_code=201, responses=documented(401, 403, 409, 413, 422, 429, 503))(routes.create)
     router.get("/v1/keys/{id}", responses=documented(401, 403, 404, 422, 429, 503))(routes.get)
     router.post("/v1/keys/{id}/rotate", status_code=201, responses=documented(401, 403, 404, 409, 413, 422, 429, 503))(
         routes.rotate

@@ -69,7 +69,7 @@ def judge_outputs(
     Args:
         store: the store.
         tenant: the tenant.
-        sampling: which outputs are judged.
+        sampling: which outputs are judged, and what one judgement may cost.
         guard: a guard with a judge (`judging_guard`).
         after: moment and id of the last output that was considered.
         runs: runs one check.
@@ -78,7 +78,7 @@ def judge_outputs(
     Raises:
         StoreError: the database cannot be read or written.
     """
-    turn = _JudgeTurn(store, tenant, guard, runs)
+    turn = _JudgeTurn(store, tenant, guard.with_most_tokens(sampling.tokens), runs)
     now = micros(store.now())
     until = now - SETTLE_S * 1_000_000
     after = max(after, (now - sampling.within_s * 1_000_000, ""))
@@ -163,7 +163,7 @@ def _judge_once(
     """Judges one output, unless that was done before; whether it was judged now.
 
     Raises:
-        InputError: the output cannot be checked again.
+        InputError: the output cannot be checked again, or its judgement would cost too much.
         VerifierError: the judge did not answer.
     """
     with store.reading(tenant) as connection:
@@ -175,6 +175,8 @@ def _judge_once(
     report: HallucinationReport = runs(lambda: check_again(content, guard))
     judge = report.judge
     if judge is not None and judge.chosen and not judge.answered:
+        if not any(one.requests for one in report.spending):
+            raise InputError("it was not asked: the first question would cost more tokens than a judgement may")
         raise VerifierError("the judge did not answer")
     keep_judgement(store, tenant, candidate, probability, values_of(report))
     return True

@@ -15,6 +15,7 @@ from assay.store.access.values import (
     ApiKey,
     MalformedError,
     StaleError,
+    TakenError,
     access_entry,
     digest_of,
     new_secret,
@@ -58,11 +59,16 @@ def create_key(
         The key itself, which cannot be read again, and its stored form.
 
     Raises:
+        TakenError: a user of the tenant has this name: callers see how what they sent was decided, by their names.
         StoreError: an argument is malformed, or the key cannot be stored.
     """
     key, row = _new_key(store, checked_tenant(tenant), name, permissions, actor, lasts)
 
     def act(connection: Connection) -> Sequence[Entry]:
+        users = tables.users.c
+        same = select(users.id).where(users.tenant == tenant, users.name == row["name"])
+        if connection.execute(same).first() is not None:
+            raise TakenError("expected a name that no user has, and a user has this one; name the key by its purpose")
         ensure_tenant(connection, tenant, moment_at(row["created"]))
         touch(connection, KEY, [row["id"]])
         connection.execute(tables.api_keys.insert().values(row))

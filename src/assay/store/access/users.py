@@ -63,7 +63,7 @@ def create_user(
         first_only: refuse if the tenant already has a user, even one created at the same moment.
 
     Raises:
-        TakenError: the name is taken, or with `first_only` the tenant has a user already.
+        TakenError: a user or a key has the name, or with `first_only` the tenant has a user already.
         StoreError: an argument is malformed, or the user cannot be stored.
     """
     if not roles:
@@ -86,6 +86,10 @@ def create_user(
         own = select(table.id).where(table.tenant == tenant)
         if connection.execute(own.where(table.name == row["name"])).first() is not None:
             raise TakenError("expected a new name, and there is a user of this name already")
+        keys = tables.api_keys.c
+        same = select(keys.id).where(keys.tenant == tenant, keys.name == row["name"], keys.revoked.is_(None))
+        if connection.execute(same).first() is not None:
+            raise TakenError("expected a new name, and a key has this one; revoke the key, or choose another name")
         if first_only and connection.execute(own).first() is not None:
             raise TakenError("expected a tenant without users, and it has one already")
         ensure_tenant(connection, tenant, now)

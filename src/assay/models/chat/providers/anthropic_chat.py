@@ -10,6 +10,8 @@ from assay.models.chat.providers.clients import (
     DEFAULT_TIMEOUT_S,
     Clients,
     SdkChat,
+    client_error,
+    client_errors,
     connection_error,
     settings_digest,
     status_error,
@@ -105,8 +107,8 @@ class AnthropicChat(SdkChat):
         kind = anthropic.AsyncAnthropic if asynchronous else anthropic.Anthropic
         try:
             return kind(base_url=self._base_url, api_key=self._api_key, timeout=self._timeout, max_retries=0)
-        except (anthropic.AnthropicError, ValueError) as error:
-            raise ChatError(f"{self._where}: the client cannot be made: {error}") from error
+        except client_errors(anthropic.AnthropicError) as error:
+            raise client_error(self._where, error) from error
 
     def _body(self, request: ChatRequest) -> dict[str, Any]:
         spoken = [one for one in request.messages if one.role != "system"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import sys
 import threading
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
@@ -85,6 +86,18 @@ class SdkChat:
     @property
     def _where(self) -> str:
         return f"model {self._model!r}"
+
+
+def client_error(where: str, error: Exception) -> ChatError:
+    """The error for a client that the SDK does not make."""
+    return ChatError(f"{where}: the client cannot be made: {clean(str(error))}")
+
+
+def client_errors(sdk: type[Exception]) -> tuple[type[Exception], ...]:
+    """What a client's constructor raises: the error of its SDK, `ValueError`, and whatever the HTTP library below it
+    raises for a base URL that it cannot read."""
+    loaded = (sys.modules.get(name) for name in ("httpx", "httpx2"))
+    return (sdk, ValueError, *(module.InvalidURL for module in loaded if module is not None))
 
 
 def settings_digest(**settings: Any) -> str:

@@ -13,6 +13,8 @@ from assay.models.chat.providers.clients import (
     Clients,
     SdkChat,
     clean,
+    client_error,
+    client_errors,
     connection_error,
     refused_parameter,
     settings_digest,
@@ -137,8 +139,8 @@ class OpenAIChat(SdkChat):
                 return kind(azure_endpoint=self._base_url, api_version=self._api_version, **shared)
             plain: Any = openai.AsyncOpenAI if asynchronous else openai.OpenAI
             return _with_any_key(plain, self._base_url, shared)
-        except (openai.OpenAIError, ValueError) as error:
-            raise ChatError(f"{self._where}: the client cannot be made: {error}") from error
+        except client_errors(openai.OpenAIError) as error:
+            raise client_error(self._where, error) from error
 
     def _body(self, request: ChatRequest) -> dict[str, Any]:
         body: dict[str, Any] = {

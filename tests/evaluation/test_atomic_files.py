@@ -1,0 +1,61 @@
+"""Files are written whole or not at all, where a reader looks for them."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError
+from assay.evaluation.rows.atomic_files import write_file
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    kept, link = tmp_path / "kept" / "overlay.yaml", tmp_path / "overlay.yaml"
+    kept.parent.mkdir()
+    kept.write_text("old\n")
+    kept.chmod(0o600)
+    link.symlink_to(kept)
+    write_file(link, "new\n")
+    assert link.is_symlink()
+    assert (kept.read_text(), kept.stat().st_mode & 0o777) == ("new\n", 0o600)
+    assert [one.name for one in kept.parent.iterdir()] == ["overlay.yaml"]
+
+
+def test_a_link_to_a_file_that_is_not_there_yet_makes_it(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "later" / "file")
+    write_file(link, "new\n")
+    assert link.is_symlink()
+    assert (tmp_path / "later" / "file").read_text() == "new\n"
+
+
+def test_a_loop_of_links_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    with pytest.raises(InputError, match="one: cannot be written"):
+        write_file(one, "new\n")
+    assert one.is_symlink()
+
+
+def test_a_pipe_is_written_and_stays_one(tmp_path: Path) -> None:
+    pipe, got = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reading = threading.Thread(target=lambda: got.append(pipe.read_text()))
+    reading.start()
+    write_file(pipe, "new\n")
+    reading.join(20)
+    assert got == ["new\n"]
+    assert pipe.is_fifo()
+
+
+def test_a_device_is_written_and_stays_one() -> None:
+    write_file(Path(os.devnull), "new\n")
+    assert Path(os.devnull).is_char_device()
+
+
+def test_a_folder_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be written"):
+        write_file(tmp_path, "new\n")
+    assert tmp_path.is_dir()
