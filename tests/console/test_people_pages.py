@@ -258,7 +258,10 @@ def test_people_and_keys_are_made_changed_and_ended(tmp_path: Path) -> None:
         again = client.post("/console/users/new", data={"name": "ada", "role.admin": "on"})
         assert again.status_code == 409
         assert client.post("/console/users/new", data={"name": "bela"}).status_code == 422
+        taken = client.post("/console/users/keys/new", data={"name": "ada", "may.check": "on", "days": "30"})
+        assert (taken.status_code, "a user has this one" in taken.text) == (409, True)
         made = client.post("/console/users/keys/new", data={"name": "bot", "may.check": "on", "days": "30"})
+        assert client.post("/console/users/new", data={"name": "bot", "role.admin": "on"}).status_code == 409
         endless = client.post("/console/users/keys/new", data={"name": "bot", "may.check": "on", "days": "45"})
         assert endless.status_code == 422
         assert "assay_" not in endless.text

@@ -179,6 +179,10 @@ def test_no_user_and_no_key_of_a_tenant_have_one_name(store: Store) -> None:
     create_user(store, "bot", [Role.REVIEWER], tenant="acme")
     forget_user(store, ada.id, "acme", actor="x")
     create_key(store, "ada", [Permission.CHECK], tenant="acme")
+    secret, _ = make_token(store, SETUP, HOUR, tenant="globex")
+    with pytest.raises(TakenError, match="a key has this one"):
+        setup_with_token(store, secret, "ada", "h")
+    assert setup_with_token(store, secret, "eve", "h") is not None
 
 
 def test_a_key_is_good_until_something_ends_it(store: Store, clock: Clock) -> None:

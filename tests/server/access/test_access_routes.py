@@ -150,6 +150,7 @@ def test_the_log_tells_of_every_act_and_of_nobody_by_name(desk: Desk) -> None:
     desk.client().ask("POST", "/v1/reset", {"token": token, "password": "staple of a longer kind"})
     ada.ask("PATCH", path, {"roles": ["viewer"]}, if_match='"2"')
     ada.ask("PATCH", path, {"disabled": True}, if_match='"3"')
+    assert ada.ask("POST", "/v1/keys", {"name": "ben.jonson", "permissions": ["read"]}).status == 409
     key = ada.ask("POST", "/v1/keys", {"name": "the-crm", "permissions": ["read"]}).json["kept"]["id"]
     new = ada.ask("POST", f"/v1/keys/{key}/rotate", {}).json["kept"]["id"]
     ada.ask("DELETE", f"/v1/keys/{key}")

@@ -8,11 +8,12 @@ from tests.server.access.desk import CHEAP, OTHER, PASSWORD, Desk, desk_over
 
 from assay.cli.operations.serve import _announce_setup
 from assay.errors import BusyError, InputError
-from assay.schema.access import Role
+from assay.schema.access import Permission, Role
 from assay.server.access.passwords import MOST_WAITING, Passwords, checked_password
 from assay.server.access.settings import AccessSettings
 from assay.server.access.sign_in import setup_token
 from assay.server.settings import ServerSettings
+from assay.store.access.api_keys import create_key
 from assay.store.access.sessions import RESET, make_token
 from assay.store.access.users import change_user
 
@@ -245,6 +246,8 @@ def test_the_first_administrator_is_made_once_with_the_token_of_the_start(desk: 
     assert token is not None
     body = {"token": token, "name": "ada", "password": PASSWORD}
     assert desk.client().ask("POST", "/v1/setup", {**body, "token": "guess"}).status == 401
+    create_key(desk.store, "crm", [Permission.READ])
+    assert desk.client().ask("POST", "/v1/setup", {**body, "name": "crm"}).status == 409
     assert desk.client().ask("POST", "/v1/setup", body).status == 204
     assert desk.client().ask("POST", "/v1/setup", {**body, "name": "eve"}).status == 401
     assert desk.client().ask("GET", "/v1/me").status == 401

@@ -8,6 +8,7 @@ from tests.server.access.desk import Client, Desk, desk_over
 
 from assay.schema.access import Permission, Role
 from assay.server.access.settings import AccessSettings
+from assay.store.access.api_keys import create_key
 
 FOREIGN: list[dict[str, Any]] = [
     {"sec_fetch_site": "cross-site"},
@@ -209,6 +210,9 @@ def test_the_pages_of_set_up_and_of_a_new_password(desk: Desk) -> None:
     assert stranger.ask("POST", "/console/setup", form={**form, "password": "short"}).status == 422
     assert stranger.ask("POST", "/console/setup", form={**form, "name": "\u202e"}).status == 422
     assert stranger.ask("POST", "/console/setup", form={**form, "token": "guess"}).status == 401
+    create_key(desk.store, "crm", [Permission.READ])
+    taken = stranger.ask("POST", "/console/setup", form={**form, "name": "crm"})
+    assert (taken.status, b"a key has this one" in taken.body) == (409, True)
     assert stranger.ask("POST", "/console/setup", form=form).status == 303
     assert stranger.sign_in("ada").status == 200
     id_ = stranger.ask("GET", "/v1/me").json["id"]

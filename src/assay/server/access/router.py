@@ -158,7 +158,7 @@ def _signing_routes(router: APIRouter, routes: _SignInRoutes) -> None:
     errors = documented(401, 403, 413, 422, 429, 503)
     router.post("/v1/login", responses=errors)(routes.login)
     router.post("/v1/logout", status_code=204, responses=errors)(routes.logout)
-    router.post("/v1/setup", status_code=204, responses=errors)(routes.set_up)
+    router.post("/v1/setup", status_code=204, responses=documented(401, 403, 409, 413, 422, 429, 503))(routes.set_up)
     router.post("/v1/reset", status_code=204, responses=errors)(routes.reset)
     router.post("/v1/me/password", status_code=204, responses=errors)(routes.password)
 

@@ -9,7 +9,7 @@ from sqlalchemy import LABEL_STYLE_TABLENAME_PLUS_COL, Connection, and_, bindpar
 from assay.errors import StoreError
 from assay.schema import Role
 from assay.store.access.tenants import ensure_tenant
-from assay.store.access.users import end_sessions, forget_failures, read_user, user_of
+from assay.store.access.users import end_sessions, forget_failures, read_user, require_no_key, user_of
 from assay.store.access.values import (
     COMMAND,
     Session,
@@ -331,6 +331,7 @@ def setup_with_token(store: Store, secret: str, name: str, password: str) -> str
         The id of the user; None if the token was not valid, or the tenant has users already.
 
     Raises:
+        TakenError: a key of the tenant has the name; the token stays valid.
         StoreError: the name is malformed.
     """
     token = find_token(store, secret, SETUP)
@@ -346,6 +347,7 @@ def setup_with_token(store: Store, secret: str, name: str, password: str) -> str
         existing = connection.execute(select(table.id).where(table.tenant == tenant)).first()
         if existing is not None or not _use(connection, tenant, secret, SETUP, now):
             return ()
+        require_no_key(connection, tenant, login)
         done.append(id_)
         ensure_tenant(connection, tenant, now)
         touch(connection, USER, [id_])

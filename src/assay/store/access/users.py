@@ -86,10 +86,7 @@ def create_user(
         own = select(table.id).where(table.tenant == tenant)
         if connection.execute(own.where(table.name == row["name"])).first() is not None:
             raise TakenError("expected a new name, and there is a user of this name already")
-        keys = tables.api_keys.c
-        same = select(keys.id).where(keys.tenant == tenant, keys.name == row["name"], keys.revoked.is_(None))
-        if connection.execute(same).first() is not None:
-            raise TakenError("expected a new name, and a key has this one; revoke the key, or choose another name")
+        require_no_key(connection, tenant, row["name"])
         if first_only and connection.execute(own).first() is not None:
             raise TakenError("expected a tenant without users, and it has one already")
         ensure_tenant(connection, tenant, now)
@@ -99,6 +96,18 @@ def create_user(
 
     store.apply(Change(tenant, act=act))
     return user_of(row)
+
+
+def require_no_key(connection: Connection, tenant: str, name: str) -> None:
+    """Makes sure that no valid key has the name of a new user.
+
+    Raises:
+        TakenError: one has it.
+    """
+    table = tables.api_keys.c
+    same = select(table.id).where(table.tenant == tenant, table.name == name, table.revoked.is_(None))
+    if connection.execute(same).first() is not None:
+        raise TakenError("expected a new name, and a key has this one; revoke the key, or choose another name")
 
 
 def change_user(

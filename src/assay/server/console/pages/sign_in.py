@@ -27,7 +27,7 @@ from assay.server.console.errors import error_page, page_router
 from assay.server.console.layout import form, hidden_input, read_form, redirect, render, safe_path
 from assay.server.console.parts import button, field, note, text_input
 from assay.server.services import Services
-from assay.store.access import MalformedError, StaleError, list_tenants
+from assay.store.access import MalformedError, StaleError, TakenError, list_tenants
 from assay.store.records import DEFAULT_TENANT
 
 _HINT: Final = f"At least {SHORTEST} characters."
@@ -271,6 +271,8 @@ def _use_token(request: Request, work: Callable[[], bool], again: Callable[[Chil
         return _too_often(request, error)
     except (InputError, MalformedError) as error:
         return again(note("bad", str(error)), 422)
+    except TakenError as error:
+        return again(note("bad", str(error)), 409)
     if not valid:
         return again(note("bad", f"{INVALID_TOKEN.capitalize()}."), 401)
     return redirect("/console/login", done="password.set")

@@ -262,6 +262,8 @@ class _Pages:
             secret, key = create_key(
                 self._store, fields.get("name", ""), permissions, tenant=caller.tenant, actor=caller.actor, lasts=lasts
             )
+        except TakenError as error:
+            return self._keys(request, caller, note("bad", str(error)), 409)
         except StoreError as error:
             return self._keys(request, caller, note("bad", str(error)), 422)
         return self._keys(request, caller, _shown_key(key, secret))
