@@ -17,12 +17,15 @@ from assay.config import Guard
 from assay.errors import VerifierError
 from assay.guard import Guard as CoreGuard
 from assay.monitor import JudgeSampling
+from assay.policy import preset
+from assay.schema import Evidence
 from assay.server.cadence.judge import judge_outputs, judging_guard
 from assay.server.guards import Guards
 from assay.server.judge_settings import JudgeSettings
 from assay.stats.drift import weighted_rate
 from assay.store.db import Store
 from assay.store.db import tables as _tables
+from assay.store.records import CheckRecord
 from assay.testing import FakeScorer
 
 TENANT = "default"
@@ -141,6 +144,41 @@ def test_an_output_whose_judgement_would_cost_more_tokens_than_it_may_is_skipped
         found = judge_outputs(store, TENANT, JudgeSampling(fraction=1.0), guard_by(counted), (0, ""))
         assert (found.judged, found.passed) == (4, 0)
         assert asked > 0
+
+
+FACTS = (
+    "Partners are entitled to 2 weeks of leave.",
+    "Managers approve leave within 3 days.",
+    "Requests are sent to the office in Berlin.",
+    "Leave may be taken in 2 parts.",
+    "The office opens at 9 in the morning.",
+)
+
+
+def test_an_output_that_was_judged_in_part_is_skipped_since_the_rest_would_count_as_right(tmp_path: Path) -> None:
+    """The judge finds every claim wrong; with few tokens it is asked about the last one alone."""
+    clock, text = Clock(), " ".join(FACTS)
+    evidence = (Evidence(id="e", text=text),)
+    report = Guard("general", scorer=FakeScorer(), environ={}).check(text, evidence)
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        store.record(CheckRecord(report, {"answer": text}, evidence, preset("general"), tenant=TENANT))
+        clock.now += timedelta(minutes=5)
+        asked: list[str] = []
+
+        def wrong(statement: str, passages: Any) -> Any:
+            asked.append(statement)
+            return nothing(statement, passages)
+
+        for tokens in range(1_500, 6_000, 250):
+            asked.clear()
+            sampling = JudgeSampling(fraction=1.0, tokens=tokens)
+            found = judge_outputs(store, TENANT, sampling, guard_by(wrong), (0, ""))
+            if len(asked) >= len(FACTS):
+                break
+            assert (found.judged, found.passed, heard_of(store)) == (0, 1, [])
+            partly = bool(asked)
+        assert partly
+        assert (found.judged, [row.bad for row in heard_of(store)]) == (1, [1.0])
 
 
 def test_where_the_judge_does_not_answer_nothing_is_concluded() -> None:

@@ -50,6 +50,24 @@ def test_a_policy_that_changed_under_its_name_judges_an_answer_anew(tmp_path: Pa
     # A policy that requires a judge which is not there lets nothing pass.
     (tmp_path / "own.yaml").write_text("version: 1\npolicy: {preset: monitor, judge: all}\n")
     assert verdict() != "PASS"
+    (tmp_path / "own.yaml").write_text("version: 1\npolicy: {preset: monitor}\nknowledge: {nonsense: 1}\n")
+    assert "expected a list of sources" in run(*check, home=tmp_path, stdin=LEAVE).stderr
+
+
+def test_where_there_are_sources_of_knowledge_an_answer_is_judged_each_time(tmp_path: Path) -> None:
+    (tmp_path / "leave.md").write_text("Leave is paid.")
+    (tmp_path / "handbook").mkdir()
+    (tmp_path / "handbook" / "leave.md").write_text(f"# Leave\n\n{LEAVE}\n")
+    (tmp_path / "config.yaml").write_text("policy: own.yaml\n")
+    source = "{name: handbook, kind: files, path: handbook, authority: organisation}"
+    (tmp_path / "own.yaml").write_text(
+        "version: 1\npolicy: {preset: monitor, external: {mode: decide, severity: 0}}\n" + f"knowledge: [{source}]\n"
+    )
+    check = ("check", "-", "--context", "leave.md", "--config", "config.yaml")
+    found = run(*check, home=tmp_path, stdin=LEAVE)
+    assert json.loads(found.stdout)["verdict"] == "PASS", found.stderr
+    (tmp_path / "handbook" / "leave.md").write_text("# Leave\n\nPartners are entitled to 5 weeks of paid leave.\n")
+    assert json.loads(run(*check, home=tmp_path, stdin=LEAVE).stdout)["verdict"] != "PASS"
 
 
 def test_the_installed_hook_sends_a_wrong_answer_back(tmp_path: Path) -> None:

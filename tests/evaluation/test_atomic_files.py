@@ -1,6 +1,10 @@
 """Files are written whole or not at all, where a reader looks for them."""
 
 import os
+import secrets
+import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -53,6 +57,41 @@ def test_a_pipe_is_written_and_stays_one(tmp_path: Path) -> None:
 def test_a_device_is_written_and_stays_one() -> None:
     write_file(Path(os.devnull), "new\n")
     assert Path(os.devnull).is_char_device()
+
+
+def test_what_the_process_has_open_is_written_after_what_is_there(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("before\n")
+    program = (
+        "import sys; from pathlib import Path; from assay.evaluation.rows.atomic_files import write_file\n"
+        "print('first')\n"
+        "for path, text in (('/dev/stdout', 'new'), ('/dev/fd/1', 'more')): write_file(Path(path), text + '\\n')\n"
+        "print('last')"
+    )
+    with log.open("a") as out:
+        subprocess.run([sys.executable, "-c", program], stdout=out, check=True, timeout=60)
+    assert log.read_text() == "before\nfirst\nnew\nmore\nlast\n"
+
+
+SHARED = Path("/dev/shm")  # noqa: S108 the test writes into a folder of its own there
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs a file system in memory under /dev")
+def test_files_under_dev_are_files_like_others() -> None:
+    folder = SHARED / f"assay-{secrets.token_hex(8)}"
+    try:
+        write_file(folder / "new" / "report.json", "new\n")
+        assert [one.read_text() for one in (folder / "new").iterdir()] == ["new\n"]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_the_error_names_what_a_link_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "file" / "below")
+    with pytest.raises(InputError, match=r"link \(that is .*file/below\): cannot be written"):
+        write_file(link, "new\n")
 
 
 def test_a_folder_is_an_error_that_names_it(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def test_a_session_is_good_until_something_ends_it(store: Store, clock: Clock) -
         set_password(store, ada.id, "acme", "h3", actor=ada.id, old="h")
 
 
-def test_no_user_and_no_key_of_a_tenant_have_one_name(store: Store) -> None:
+def test_no_user_and_no_key_of_a_tenant_have_one_name(store: Store, clock: Clock) -> None:
     """Whoever sent an output sees how it was decided, and is known by name."""
     ada = create_user(store, "ada", [Role.REVIEWER], tenant="acme")
     with pytest.raises(TakenError, match="purpose"):
@@ -183,6 +183,11 @@ def test_no_user_and_no_key_of_a_tenant_have_one_name(store: Store) -> None:
     with pytest.raises(TakenError, match="a key has this one"):
         setup_with_token(store, secret, "ada", "h")
     assert setup_with_token(store, secret, "eve", "h") is not None
+    create_key(store, "nightly", [Permission.CHECK], tenant="acme", lasts=HOUR)
+    with pytest.raises(TakenError):
+        create_user(store, "nightly", [Role.REVIEWER], tenant="acme")
+    clock.go(hours=2)
+    create_user(store, "nightly", [Role.REVIEWER], tenant="acme")
 
 
 def test_a_key_is_good_until_something_ends_it(store: Store, clock: Clock) -> None:

@@ -50,8 +50,8 @@ class SkillCheck:
         guard: makes the guard, when the first answer has to be judged.
         settings: the settings of the skill.
         ledger: keeps results and metrics; none to keep nothing.
-        basis: what results depend on besides the settings, such as the digest of the policy that they name; a kept
-            result of another basis is not used.
+        basis: what results depend on besides the settings, such as the digest of the policy that they name: a kept
+            result of another basis is not used. None where they depend on what may change unseen: then none is kept.
         clock: seconds since the epoch.
     """
 
@@ -61,7 +61,7 @@ class SkillCheck:
         settings: SkillSettings,
         ledger: Ledger | None = None,
         clock: Callable[[], float] = time.time,
-        basis: str = "",
+        basis: str | None = "",
     ) -> None:
         self._basis = basis
         self._guard, self._settings, self._ledger, self._clock = guard, settings, ledger, clock
@@ -92,10 +92,9 @@ class SkillCheck:
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _remembered(self, digest: str, now: float) -> Verification | None:
-        performance = self._settings.performance
-        if self._ledger is None or not performance.cache_verifications:
+        if self._ledger is None or not self._keeps_results:
             return None
-        row = self._ledger.remembered(digest, now - performance.cache_ttl_seconds)
+        row = self._ledger.remembered(digest, now - self._settings.performance.cache_ttl_seconds)
         if row is None:
             return None
         try:
@@ -106,9 +105,13 @@ class SkillCheck:
 
     def _remember(self, digest: str, now: float, verification: Verification) -> None:
         # Where the text of claims is not to be kept, no result is: it holds that text.
-        if self._ledger is not None and self._settings.performance.cache_verifications and self._keeps_text:
+        if self._ledger is not None and self._keeps_results and self._keeps_text:
             row = {name: value for name, value in verification.as_json().items() if name != "metrics"}
             self._ledger.remember(digest, now, row)
+
+    @property
+    def _keeps_results(self) -> bool:
+        return self._settings.performance.cache_verifications and self._basis is not None
 
     @property
     def _keeps_text(self) -> bool:

@@ -630,8 +630,19 @@ def test_a_local_server_needs_no_key_and_the_service_does(monkeypatch: pytest.Mo
         OpenAIChat("m").complete(asking())
 
 
-@pytest.mark.parametrize("model", ["m", "anthropic:m"])
-@pytest.mark.parametrize("address", ["http://[::1", "http://exa\x00mple/", "http://x:port/v1"])
-def test_a_base_url_that_cannot_be_read_is_an_error_that_says_so(model: str, address: str) -> None:
-    with Chat(model, base_url=address, api_key="k") as chat, pytest.raises(ChatError, match="cannot be made: Invalid"):
-        chat.complete(asking())
+@pytest.mark.parametrize("model", ["m", "anthropic:m", "azure:m"])
+@pytest.mark.parametrize(
+    "address", ["http://[::1", "http://exa\x00mple/", "http://x:port/v1", "http://a..b/", f"http://{'a' * 64}/v1"]
+)
+def test_a_base_url_that_cannot_be_read_is_a_chat_error(model: str, address: str) -> None:
+    async def both() -> None:
+        with Chat(
+            model, base_url=address, api_key="k", api_version="1", options=ChatOptions(retries=Retries(0))
+        ) as chat:
+            with pytest.raises(ChatError):
+                chat.complete(asking())
+            with pytest.raises(ChatError):
+                await chat.acomplete(asking())
+            await chat.aclose()
+
+    asyncio.run(both())

@@ -133,8 +133,6 @@ def _ledger(path: Path | None) -> "Ledger":
 
 
 def _skill_check(settings: "SkillSettings", ledger: "Ledger") -> "SkillCheck":
-    from assay._version import __version__
-    from assay.config import read_policy
     from assay.skill import SkillCheck
 
     def guard() -> "Guard":
@@ -142,9 +140,24 @@ def _skill_check(settings: "SkillSettings", ledger: "Ledger") -> "SkillCheck":
 
         return open_guard(settings.policy, None)
 
-    # A file of a policy may change under the same name, and what a newer verifier says may differ.
-    basis = f"{__version__} {read_policy(settings.policy, os.environ).digest}"
-    return SkillCheck(guard, settings, ledger, basis=basis)
+    return SkillCheck(guard, settings, ledger, basis=_basis(settings.policy))
+
+
+def _basis(policy: str) -> str | None:
+    """What results under a policy depend on: its content, which may change under one name, and the verifier. None where
+    there are sources of knowledge, whose documents may change.
+
+    Raises:
+        PolicyError: the policy cannot be read.
+    """
+    from assay._version import __version__
+    from assay.config import knowledge_file, read_policy, read_section, read_settings
+
+    path = knowledge_file(policy, os.environ)
+    if path is not None and read_section(path, "knowledge") is not None:
+        return None
+    given = read_settings(os.environ)
+    return f"{__version__} {read_policy(policy, os.environ).digest} {given.verifier} {given.runtime}"
 
 
 def _read(path: Path) -> str:

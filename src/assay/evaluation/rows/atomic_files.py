@@ -2,26 +2,38 @@
 
 import errno
 import os
+import re
 import secrets
 import stat
+import sys
 from pathlib import Path
+from typing import Final
 
 from assay.errors import InputError
+
+_STREAMS: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
+_DESCRIPTOR: Final = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
 
 
 def write_file(path: Path, text: str) -> None:
     """Writes a file in UTF-8, whole or not at all, and creates the folders above it.
 
     An existing file keeps its permissions: a file that only its owner may read stays private. A symbolic link stays,
-    and what it leads to is written. Devices and pipes, such as `/dev/stdout`, are written as they are.
+    and what it leads to is written. Devices and pipes are written as they are, and so is what this process has open
+    (`/dev/stdout`, `/dev/fd/3`): after what was written there before.
 
     Raises:
         InputError: the file cannot be written.
     """
+    target = path
     try:
+        number = _descriptor(path)
+        if number is not None:
+            _write_open(number, text)
+            return
         target = _resolved(path)
-        if path.absolute().is_relative_to("/dev") or (path.exists() and not path.is_file()):
-            _written(path, text)
+        if target.exists() and not target.is_file():
+            _write(target, text)
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
@@ -29,16 +41,33 @@ def write_file(path: Path, text: str) -> None:
         try:
             if mode is not None:
                 temporary.touch(0o600)
-            _written(temporary, text)
+            _write(temporary, text)
             if mode is not None:
                 temporary.chmod(mode)
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
-    except RuntimeError as error:  # how Python 3.11 and 3.12 report a loop of links
-        raise InputError(f"{path}: cannot be written: {error}") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    except (OSError, RuntimeError) as error:  # a loop of links is a RuntimeError in Python 3.11 and 3.12
+        where = f"{path}" if target == path else f"{path} (that is {target})"
+        raise InputError(f"{where}: cannot be written: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _descriptor(path: Path) -> int | None:
+    """The number of the open file that a path stands for, such as 1 for `/dev/stdout`."""
+    named = _DESCRIPTOR.fullmatch(str(path))
+    return int(named[1]) if named is not None else _STREAMS.get(str(path))
+
+
+def _write_open(number: int, text: str) -> None:
+    """Writes into an open file where it stands; opening it by its name would write over what it has."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    with open(os.dup(number), "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:  # noqa: PTH123 by number
+        file.write(text)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _resolved(path: Path) -> Path:
@@ -46,7 +75,3 @@ def _resolved(path: Path) -> Path:
     if target.is_symlink():  # a loop of links: later versions of Python do not report it themselves
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     return target
-
-
-def _written(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")

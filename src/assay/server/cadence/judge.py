@@ -2,8 +2,10 @@
 
 Which outputs are judged depends on their ids and on the findings of the path alone, so that replicas agree and the
 sampling probabilities are known. Outputs that cannot be checked again, because they were erased or could not be checked
-in the first place, or at which the judge fails while it answers about others, are skipped and counted. If the judge
-does not answer at all, nothing is concluded: the turn ends, and the next one resumes at the first such output.
+in the first place, or at which the judge fails while it answers about others, are skipped and counted. So are those
+that it judged in part, because the tokens that one judgement may cost did not suffice or an answer could not be used:
+what it was not asked about would count as right. If the judge does not answer at all, nothing is concluded: the turn
+ends, and the next one resumes at the first such output.
 """
 
 import logging
@@ -127,7 +129,8 @@ class _JudgeTurn:
         """
         try:
             answered = _judge_once(self.store, self.tenant, candidate, probability, self.guard, self.runs)
-        except InputError:
+        except InputError as error:
+            _log.info("the output %s is not judged: %s", candidate.id, error)
             self.skipped += 1
             return
         except VerifierError:
@@ -163,7 +166,7 @@ def _judge_once(
     """Judges one output, unless that was done before; whether it was judged now.
 
     Raises:
-        InputError: the output cannot be checked again, or its judgement would cost too much.
+        InputError: the output cannot be checked again, or was judged in part only.
         VerifierError: the judge did not answer.
     """
     with store.reading(tenant) as connection:
@@ -174,10 +177,11 @@ def _judge_once(
         raise InputError("its content was erased")
     report: HallucinationReport = runs(lambda: check_again(content, guard))
     judge = report.judge
-    if judge is not None and judge.chosen and not judge.answered:
-        if not any(one.requests for one in report.spending):
-            raise InputError("it was not asked: the first question would cost more tokens than a judgement may")
-        raise VerifierError("the judge did not answer")
+    if judge is not None and judge.answered < judge.chosen:
+        if not judge.answered and (judge.model is None or any(one.requests for one in report.spending)):
+            raise VerifierError("the judge did not answer")
+        why = f": {judge.notes[0]}" if judge.notes else ""
+        raise InputError(f"the judge answered about {judge.answered} of {judge.chosen} claims{why}")
     keep_judgement(store, tenant, candidate, probability, values_of(report))
     return True
 

@@ -347,7 +347,7 @@ def setup_with_token(store: Store, secret: str, name: str, password: str) -> str
         existing = connection.execute(select(table.id).where(table.tenant == tenant)).first()
         if existing is not None or not _use(connection, tenant, secret, SETUP, now):
             return ()
-        require_no_key(connection, tenant, login)
+        require_no_key(connection, tenant, login, now)
         done.append(id_)
         ensure_tenant(connection, tenant, now)
         touch(connection, USER, [id_])

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, exists, or_, select, update
+from sqlalchemy import Connection, and_, delete, exists, or_, select, update
 
 from assay.errors import StoreError
 from assay.schema import Role
@@ -86,7 +86,7 @@ def create_user(
         own = select(table.id).where(table.tenant == tenant)
         if connection.execute(own.where(table.name == row["name"])).first() is not None:
             raise TakenError("expected a new name, and there is a user of this name already")
-        require_no_key(connection, tenant, row["name"])
+        require_no_key(connection, tenant, row["name"], now)
         if first_only and connection.execute(own).first() is not None:
             raise TakenError("expected a tenant without users, and it has one already")
         ensure_tenant(connection, tenant, now)
@@ -98,14 +98,15 @@ def create_user(
     return user_of(row)
 
 
-def require_no_key(connection: Connection, tenant: str, name: str) -> None:
+def require_no_key(connection: Connection, tenant: str, name: str, now: datetime) -> None:
     """Makes sure that no valid key has the name of a new user.
 
     Raises:
         TakenError: one has it.
     """
     table = tables.api_keys.c
-    same = select(table.id).where(table.tenant == tenant, table.name == name, table.revoked.is_(None))
+    holds = and_(table.revoked.is_(None), or_(table.expires.is_(None), table.expires > micros(now)))
+    same = select(table.id).where(table.tenant == tenant, table.name == name, holds)
     if connection.execute(same).first() is not None:
         raise TakenError("expected a new name, and a key has this one; revoke the key, or choose another name")
 

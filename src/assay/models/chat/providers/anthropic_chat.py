@@ -81,7 +81,7 @@ class AnthropicChat(SdkChat):
             raw = self._clients.sync.messages.with_raw_response.create(**self._body(request))
         except AnthropicError as error:
             raise self._chat_error(error) from error
-        except UnicodeEncodeError as error:
+        except UnicodeError as error:
             raise unsendable_error(self._where, error) from error
         return read_message(body_of(raw.http_response.content, self._where), request, self._where)
 
@@ -93,7 +93,7 @@ class AnthropicChat(SdkChat):
             raw = await self._clients.here.messages.with_raw_response.create(**self._body(request))
         except AnthropicError as error:
             raise self._chat_error(error) from error
-        except UnicodeEncodeError as error:
+        except UnicodeError as error:
             raise unsendable_error(self._where, error) from error
         return read_message(body_of(raw.http_response.content, self._where), request, self._where)
 

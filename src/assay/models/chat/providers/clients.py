@@ -130,9 +130,12 @@ def connection_error(where: str, error: Exception) -> ChatError:
     )
 
 
-def unsendable_error(where: str, error: UnicodeEncodeError) -> ChatError:
-    """The error for a request that cannot be encoded: half of a surrogate pair in a text, a key that is not ASCII."""
-    return ChatError(f"{where}: the request holds a character that cannot be sent ({error.reason})")
+def unsendable_error(where: str, error: UnicodeError) -> ChatError:
+    """The error for a request that cannot be encoded: half of a surrogate pair in a text, a key that is not ASCII, or a
+    host in the base URL that is no name."""
+    if isinstance(error, UnicodeEncodeError) and error.encoding != "idna":
+        return ChatError(f"{where}: the request holds a character that cannot be sent ({error.reason})")
+    return ChatError(f"{where}: the base URL cannot be read: {clean(str(error))}")
 
 
 def refused_parameter(body: object, optional: Collection[str]) -> str | None:

@@ -105,7 +105,7 @@ class OpenAIChat(SdkChat):
                 raw = self._clients.sync.chat.completions.with_raw_response.create(**body)
             except OpenAIError as error:
                 self._learn(error, body, calls)
-            except UnicodeEncodeError as error:
+            except UnicodeError as error:
                 raise unsendable_error(self._where, error) from error
             else:
                 return self._read(raw.http_response.content, request, calls)
@@ -121,7 +121,7 @@ class OpenAIChat(SdkChat):
                 raw = await self._clients.here.chat.completions.with_raw_response.create(**body)
             except OpenAIError as error:
                 self._learn(error, body, calls)
-            except UnicodeEncodeError as error:
+            except UnicodeError as error:
                 raise unsendable_error(self._where, error) from error
             else:
                 return self._read(raw.http_response.content, request, calls)
