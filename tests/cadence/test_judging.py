@@ -14,7 +14,7 @@ from tests.server.test_judge import CHECK, JudgeServer, everything, judging, not
 from tests.verify.judges import judge as scripted
 
 from assay.config import Guard
-from assay.errors import VerifierError
+from assay.errors import ChatError, VerifierError
 from assay.guard import Guard as CoreGuard
 from assay.monitor import JudgeSampling
 from assay.policy import preset
@@ -179,6 +179,87 @@ def test_an_output_that_was_judged_in_part_is_skipped_since_the_rest_would_count
             partly = bool(asked)
         assert partly
         assert (found.judged, [row.bad for row in heard_of(store)]) == (1, [1.0])
+
+
+def outputs_of(store: Store, clock: Clock, *texts: str) -> None:
+    """Records outputs, each a text, beside all facts and a note of their own."""
+    for number, text in enumerate(texts):
+        evidence = (Evidence(id="e", text=f"{' '.join(FACTS)} Note {number}."),)
+        report = Guard("general", scorer=FakeScorer(), environ={}).check(text, evidence)
+        clock.now += timedelta(seconds=1)
+        store.record(CheckRecord(report, {"answer": text}, evidence, preset("general"), tenant=TENANT))
+    clock.now += timedelta(minutes=5)
+
+
+def failing(times: int, at: str) -> Any:
+    """A judge that finds every claim wrong and fails so many times at questions about one of them."""
+    left = times
+
+    def rule(statement: str, passages: Any) -> Any:
+        nonlocal left
+        if left and statement.startswith(at):
+            left -= 1
+            raise ChatError("the endpoint answered with status 503")
+        return nothing(statement, passages)
+
+    return rule
+
+
+def test_a_question_that_fails_once_costs_no_output_its_judgement(tmp_path: Path) -> None:
+    clock = Clock()
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        outputs_of(store, clock, *(" ".join(FACTS[: 5 - number % 2]) for number in range(3)))
+        found = judge_outputs(store, TENANT, JudgeSampling(fraction=1.0), guard_by(failing(1, FACTS[4])), (0, ""))
+        assert (found.judged, found.passed, found.unanswered) == (3, 0, False)
+
+
+def test_outputs_that_are_judged_in_part_are_bounded_in_a_turn_and_show_that_the_judge_answers(tmp_path: Path) -> None:
+    """It never answers about one claim: outputs that have others besides are judged in part, those without fail."""
+    clock = Clock()
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        outputs_of(store, clock, *(FACTS[4] if number % 2 else " ".join(FACTS) for number in range(8)))
+        guard, after, turns = guard_by(failing(10_000, FACTS[4])), (0, ""), []
+        for _ in range(4):
+            found = judge_outputs(store, TENANT, JudgeSampling(fraction=1.0, most=2), guard, after)
+            turns.append((found.judged, found.passed, found.unanswered))
+            after = found.after
+        assert sum(passed for _, passed, _ in turns) >= 7
+        assert all(passed <= 4 for _, passed, _ in turns)
+
+
+def test_a_judge_that_is_down_ends_the_turn_although_claims_are_remembered(tmp_path: Path) -> None:
+    clock, down = Clock(), False
+
+    def rule(statement: str, passages: Any) -> Any:
+        if down:
+            raise ChatError("the endpoint could not be reached")
+        return nothing(statement, passages)
+
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        evidence = (Evidence(id="e", text=" ".join(FACTS)),)  # the same beside all outputs: claims are remembered
+        for facts in (FACTS[:1], *([FACTS[0], one] for one in FACTS[1:])):
+            text = " ".join(facts)
+            report = Guard("general", scorer=FakeScorer(), environ={}).check(text, evidence)
+            clock.now += timedelta(seconds=1)
+            store.record(CheckRecord(report, {"answer": text}, evidence, preset("general"), tenant=TENANT))
+        clock.now += timedelta(minutes=5)
+        guard = guard_by(rule)
+        first = judge_outputs(store, TENANT, JudgeSampling(fraction=1.0, most=1), guard, (0, ""))
+        assert first.judged == 1
+        down = True
+        found = judge_outputs(store, TENANT, JudgeSampling(fraction=1.0), guard, first.after)
+        assert (found.judged, found.passed, found.unanswered) == (0, 0, True)
+        down = False
+        assert judge_outputs(store, TENANT, JudgeSampling(fraction=1.0), guard, found.after).judged == 4
+
+
+def test_an_output_of_more_claims_than_the_path_may_ask_about_is_judged(tmp_path: Path) -> None:
+    clock = Clock()
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        outputs_of(store, clock, " ".join(FACTS))
+        few = preset("general").model_copy(update={"judge_calls": 1})
+        guard = judging_guard(Guard(few, scorer=FakeScorer(), llm=scripted(nothing), environ={}))
+        assert judge_outputs(store, TENANT, JudgeSampling(fraction=1.0), guard, (0, "")).judged == 1
 
 
 def test_where_the_judge_does_not_answer_nothing_is_concluded() -> None:

@@ -73,6 +73,35 @@ def test_what_the_process_has_open_is_written_after_what_is_there(tmp_path: Path
     assert log.read_text() == "before\nfirst\nnew\nmore\nlast\n"
 
 
+def test_a_link_to_what_the_process_has_open_is_written_there_too(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("/dev/stdout")
+    log = tmp_path / "log"
+    log.write_text("before\n")
+    program = (
+        "import sys; from pathlib import Path; from assay.evaluation.rows.atomic_files import write_file\n"
+        "write_file(Path(sys.argv[1]), 'new\\n')"
+    )
+    command = [sys.executable, "-c", program, str(link)]
+    with log.open("a") as out:
+        subprocess.run(command, stdout=out, check=True, timeout=60)
+    assert log.read_text() == "before\nnew\n"
+    piped = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=60)
+    assert (piped.stdout, link.is_symlink()) == (b"new\n", True)
+
+
+def test_an_output_that_was_closed_is_an_error_that_says_so() -> None:
+    program = (
+        "from pathlib import Path; from assay.errors import InputError\n"
+        "from assay.evaluation.rows.atomic_files import write_file\n"
+        "try: write_file(Path('/dev/stdout'), 'new')\n"
+        "except InputError as error: raise SystemExit(str(error))"
+    )
+    command = ["sh", "-c", 'exec "$0" -c "$1" >&-', sys.executable, program]
+    done = subprocess.run(command, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert (done.returncode, b"/dev/stdout: cannot be written" in done.stderr) == (1, True)
+
+
 SHARED = Path("/dev/shm")  # noqa: S108 the test writes into a folder of its own there
 
 

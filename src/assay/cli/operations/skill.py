@@ -144,8 +144,8 @@ def _skill_check(settings: "SkillSettings", ledger: "Ledger") -> "SkillCheck":
 
 
 def _basis(policy: str) -> str | None:
-    """What results under a policy depend on: its content, which may change under one name, and the verifier. None where
-    there are sources of knowledge, whose documents may change.
+    """What results under a policy depend on: its content, which may change under one name, and the runtime. None where
+    there are sources of knowledge, or a verifier is named: documents and networks may change where they lie.
 
     Raises:
         PolicyError: the policy cannot be read.
@@ -157,7 +157,8 @@ def _basis(policy: str) -> str | None:
     if path is not None and read_section(path, "knowledge") is not None:
         return None
     given = read_settings(os.environ)
-    return f"{__version__} {read_policy(policy, os.environ).digest} {given.verifier} {given.runtime}"
+    digest = read_policy(policy, os.environ).digest
+    return None if given.verifier is not None else f"{__version__} {digest} {given.runtime}"
 
 
 def _read(path: Path) -> str:

@@ -12,7 +12,8 @@ from typing import Final
 from assay.errors import InputError
 
 _STREAMS: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
-_DESCRIPTOR: Final = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
+_DESCRIPTOR: Final = re.compile(r"/(?:dev|proc/(?:self|thread-self|([0-9]{1,9})))/fd/([0-9]{1,9})")
+_MOST_LINKS: Final = 40
 
 
 def write_file(path: Path, text: str) -> None:
@@ -31,10 +32,10 @@ def write_file(path: Path, text: str) -> None:
         if number is not None:
             _write_open(number, text)
             return
-        target = _resolved(path)
-        if target.exists() and not target.is_file():
-            _write(target, text)
+        if path.exists() and not path.is_file():
+            _write(path, text)
             return
+        target = _resolved(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
         mode = stat.S_IMODE(target.stat().st_mode) if target.is_file() else None
@@ -53,15 +54,28 @@ def write_file(path: Path, text: str) -> None:
 
 
 def _descriptor(path: Path) -> int | None:
-    """The number of the open file that a path stands for, such as 1 for `/dev/stdout`."""
-    named = _DESCRIPTOR.fullmatch(str(path))
-    return int(named[1]) if named is not None else _STREAMS.get(str(path))
+    """The number of the open file that a path or a link stands for, such as 1 for `/dev/stdout`."""
+    at = os.path.abspath(path)  # noqa: PTH100 links are followed one by one
+    for _ in range(_MOST_LINKS):
+        at = "/" + at.lstrip("/")
+        named = _DESCRIPTOR.fullmatch(at)
+        if named is not None and named[1] in (None, str(os.getpid())):
+            return int(named[2])
+        if at in _STREAMS:
+            return _STREAMS[at]
+        if not os.path.islink(at):  # noqa: PTH114
+            return None
+        at = os.path.normpath(os.path.join(os.path.dirname(at), os.readlink(at)))  # noqa: PTH115, PTH118, PTH120
+    return None
 
 
 def _write_open(number: int, text: str) -> None:
     """Writes into an open file where it stands; opening it by its name would write over what it has."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+    for own, stream in ((1, sys.stdout), (2, sys.stderr)):
+        if stream is not None and not stream.closed:
+            stream.flush()
+        elif number == own:  # it was closed, and the number may be another file's by now
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     with open(os.dup(number), "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:  # noqa: PTH123 by number
         file.write(text)
 

@@ -11,6 +11,7 @@ ends, and the next one resumes at the first such output.
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from assay.errors import InputError, VerifierError
@@ -31,6 +32,8 @@ PAGE: Final = 1_000
 """Outputs that one query reads."""
 SALT: Final = "judge"
 """A salt by which the judge samples other outputs than the path does."""
+MOST_CALLS: Final = 10_000
+"""Questions to the judge about one output: as many as its claims need, since tokens and seconds are bounded."""
 MOST_FAILURES: Final = 3
 """The number of outputs in a row that the judge fails at after which it is taken to be down."""
 _log = logging.getLogger("assay.server")
@@ -49,11 +52,18 @@ class JudgedOutputs:
     """Whether the turn ended because the judge did not answer."""
 
 
+class _PartlyJudgedError(InputError):
+    """An output was judged in part: what the judge said nothing of would count as right."""
+
+    def __init__(self, message: str, *, heard: bool, failed: bool) -> None:
+        """The judge said something (`heard`), and a question failed rather than cost too much (`failed`)."""
+        super().__init__(message)
+        self.heard, self.failed = heard, failed
+
+
 def judging_guard(guard: Guard) -> Guard:
     """The guard with a policy that sends every claim to the judge."""
-    if guard.policy.judge == "all":
-        return guard
-    return guard.under(Policy.model_validate({**guard.policy.model_dump(), "judge": "all"}))
+    return guard.under(Policy.model_validate({**guard.policy.model_dump(), "judge": "all", "judge_calls": MOST_CALLS}))
 
 
 def judge_outputs(
@@ -90,7 +100,7 @@ def judge_outputs(
         for candidate in page:
             probability = 1.0 if sampling.flagged and candidate.flagged else sampling.fraction
             if place(candidate.id, SALT) < probability:
-                if turn.judged >= sampling.most or not goes_on():
+                if turn.asked >= sampling.most or not goes_on():
                     return turn.result(after)
                 turn.judge(candidate, probability, after)
                 if len(turn.failed) == MOST_FAILURES:
@@ -115,6 +125,8 @@ class _JudgeTurn:
     guard: Guard
     runs: Callable[[Callable[[], Any]], Any]
     judged: int = 0
+    asked: int = 0
+    """Outputs about which the judge said something, those that it judged in part among them."""
     skipped: int = 0
     failed: list[tuple[JudgeCandidate, float, tuple[int, str]]] = field(default_factory=list)
     """Outputs that the judge failed at since it last answered, each with its probability and the output before it."""
@@ -127,24 +139,42 @@ class _JudgeTurn:
             probability: the probability with which it was sampled.
             before: moment and id of the output before it.
         """
+        heard = False
         try:
-            answered = _judge_once(self.store, self.tenant, candidate, probability, self.guard, self.runs)
+            heard = self._judge(candidate, probability)
+        except _PartlyJudgedError as error:
+            heard = error.heard
+            _log.warning("the output %s was judged in part and is skipped: %s", candidate.id, error)
+            self.skipped += 1
         except InputError as error:
             _log.info("the output %s is not judged: %s", candidate.id, error)
             self.skipped += 1
-            return
         except VerifierError:
             self.failed.append((candidate, probability, before))
-            return
-        if answered:
-            self.judged += 1
+        self.asked += heard
+        if heard:
             self._retry_failed()
+
+    def _judge(self, candidate: JudgeCandidate, probability: float) -> bool:
+        """Judges one output, for a second time where a question failed: what was answered is remembered."""
+        once = partial(_judge_once, self.store, self.tenant, candidate, probability, self.guard, self.runs)
+        try:
+            answered = once()
+        except _PartlyJudgedError as error:
+            if not error.failed:
+                raise
+            try:
+                answered = once()
+            except VerifierError:
+                raise error from None  # the judge answered the first time
+        self.judged += answered
+        return answered
 
     def _retry_failed(self) -> None:
         failed, self.failed = self.failed, []
         for candidate, probability, _ in failed:
             try:
-                self.judged += _judge_once(self.store, self.tenant, candidate, probability, self.guard, self.runs)
+                self.asked += self._judge(candidate, probability)
             except (InputError, VerifierError) as error:
                 _log.warning("the judge fails at the output %s, which is skipped: %s", candidate.id, error)
                 self.skipped += 1
@@ -178,10 +208,16 @@ def _judge_once(
     report: HallucinationReport = runs(lambda: check_again(content, guard))
     judge = report.judge
     if judge is not None and judge.answered < judge.chosen:
-        if not judge.answered and (judge.model is None or any(one.requests for one in report.spending)):
+        spent = [one for one in report.spending if one.purpose == "judge"]
+        heard = judge.answered > judge.remembered
+        if not heard and (judge.model is None or any(one.requests for one in spent)):
             raise VerifierError("the judge did not answer")
         why = f": {judge.notes[0]}" if judge.notes else ""
-        raise InputError(f"the judge answered about {judge.answered} of {judge.chosen} claims{why}")
+        raise _PartlyJudgedError(
+            f"the judge answered about {judge.answered} of {judge.chosen} claims{why}",
+            heard=heard,
+            failed=any(one.failures for one in spent),
+        )
     keep_judgement(store, tenant, candidate, probability, values_of(report))
     return True
 
