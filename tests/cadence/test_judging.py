@@ -16,6 +16,7 @@ from tests.verify.judges import judge as scripted
 from assay.config import Guard
 from assay.errors import ChatError, VerifierError
 from assay.guard import Guard as CoreGuard
+from assay.models.chat import Budget
 from assay.monitor import JudgeSampling
 from assay.policy import preset
 from assay.schema import Evidence
@@ -253,12 +254,44 @@ def test_a_judge_that_is_down_ends_the_turn_although_claims_are_remembered(tmp_p
         assert judge_outputs(store, TENANT, JudgeSampling(fraction=1.0), guard, found.after).judged == 4
 
 
+def test_outputs_without_claims_are_no_sign_that_the_judge_answers(tmp_path: Path) -> None:
+    clock = Clock()
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        outputs_of(store, clock, *("Hello! How can I help you?" if number % 2 else FACTS[0] for number in range(8)))
+        down = guard_by(failing(10_000, ""))
+        found = judge_outputs(store, TENANT, JudgeSampling(fraction=1.0), down, (0, ""))
+        assert (found.passed, found.unanswered) == (0, True)
+        again = judge_outputs(store, TENANT, JudgeSampling(fraction=1.0), guard_by(nothing), found.after)
+        assert (found.judged + again.judged, len(heard_of(store))) == (8, 8)
+
+
+def test_a_second_try_spends_what_the_first_one_left(tmp_path: Path) -> None:
+    clock, spent = Clock(), []
+
+    class Counting:
+        def __init__(self, guard: Any) -> None:
+            self.guard = guard
+
+        def with_token_budget(self, tokens: int) -> Any:
+            spent.append(tokens)
+            return self.guard.with_token_budget(tokens)
+
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        outputs_of(store, clock, " ".join(FACTS))
+        guard: Any = Counting(guard_by(failing(1, FACTS[4])))
+        found = judge_outputs(store, TENANT, JudgeSampling(fraction=1.0, tokens=20_000), guard, (0, ""))
+        assert found.judged == 1
+        first, second = spent
+        assert (first, 0 < second < 20_000) == (20_000, True)
+
+
 def test_an_output_of_more_claims_than_the_path_may_ask_about_is_judged(tmp_path: Path) -> None:
     clock = Clock()
     with Store(str(tmp_path / "x.db"), clock=clock) as store:
         outputs_of(store, clock, " ".join(FACTS))
         few = preset("general").model_copy(update={"judge_calls": 1})
-        guard = judging_guard(Guard(few, scorer=FakeScorer(), llm=scripted(nothing), environ={}))
+        budget = Budget(calls=1)
+        guard = judging_guard(Guard(few, scorer=FakeScorer(), llm=scripted(nothing), budget=budget, environ={}))
         assert judge_outputs(store, TENANT, JudgeSampling(fraction=1.0), guard, (0, "")).judged == 1
 
 

@@ -82,10 +82,12 @@ def test_a_link_to_what_the_process_has_open_is_written_there_too(tmp_path: Path
         "import sys; from pathlib import Path; from assay.evaluation.rows.atomic_files import write_file\n"
         "write_file(Path(sys.argv[1]), 'new\\n')"
     )
+    (tmp_path / "descriptors").symlink_to("/dev/fd")
     command = [sys.executable, "-c", program, str(link)]
     with log.open("a") as out:
         subprocess.run(command, stdout=out, check=True, timeout=60)
-    assert log.read_text() == "before\nnew\n"
+        subprocess.run([*command[:-1], str(tmp_path / "descriptors" / "1")], stdout=out, check=True, timeout=60)
+    assert log.read_text() == "before\nnew\nnew\n"
     piped = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=60)
     assert (piped.stdout, link.is_symlink()) == (b"new\n", True)
 

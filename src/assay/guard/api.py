@@ -145,13 +145,14 @@ class Guard:
             return self
         return self._of(replace(self._parts, tenant=tenant))
 
-    def with_most_tokens(self, tokens: int) -> Self:
-        """The same guard whose checks may spend at most so many tokens on its chat model; a lower bound stays."""
+    def with_token_budget(self, tokens: int) -> Self:
+        """The same guard, a check of which may ask its chat model as often as it needs, for at most so many tokens; a
+        lower bound on tokens stays, and so does that on seconds."""
         from assay.models.chat import Budget
 
         budget = self._parts.budget or Budget()
         most = tokens if budget.tokens is None else min(tokens, budget.tokens)
-        return self._of(replace(self._parts, budget=replace(budget, tokens=most)))
+        return self._of(replace(self._parts, budget=replace(budget, tokens=most, calls=None)))
 
     def _of(self, parts: GuardParts) -> Self:
         """The same guard with other parts; further attributes of a derived class are kept."""

@@ -6,6 +6,7 @@ import re
 import secrets
 import stat
 import sys
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
@@ -58,24 +59,29 @@ def _descriptor(path: Path) -> int | None:
     at = os.path.abspath(path)  # noqa: PTH100 links are followed one by one
     for _ in range(_MOST_LINKS):
         at = "/" + at.lstrip("/")
-        named = _DESCRIPTOR.fullmatch(at)
-        if named is not None and named[1] in (None, str(os.getpid())):
-            return int(named[2])
-        if at in _STREAMS:
-            return _STREAMS[at]
+        folder, name = os.path.split(at)
+        for known in (at, os.path.join(os.path.realpath(folder), name)):  # noqa: PTH118
+            named = _DESCRIPTOR.fullmatch(known)
+            if named is not None and named[1] in (None, str(os.getpid())):
+                return int(named[2])
+            if known in _STREAMS:
+                return _STREAMS[known]
         if not os.path.islink(at):  # noqa: PTH114
             return None
-        at = os.path.normpath(os.path.join(os.path.dirname(at), os.readlink(at)))  # noqa: PTH115, PTH118, PTH120
+        at = os.path.join(folder, os.readlink(at))  # noqa: PTH115, PTH118
     return None
 
 
 def _write_open(number: int, text: str) -> None:
     """Writes into an open file where it stands; opening it by its name would write over what it has."""
     for own, stream in ((1, sys.stdout), (2, sys.stderr)):
-        if stream is not None and not stream.closed:
-            stream.flush()
-        elif number == own:  # it was closed, and the number may be another file's by now
+        is_open = stream is not None and not stream.closed
+        if number == own and not is_open:  # the number may be another file's by now
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        if is_open:
+            # Another stream may lead to the same file; where it cannot be written it is not what is written here.
+            with nullcontext() if number == own else suppress(OSError):
+                stream.flush()
     with open(os.dup(number), "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:  # noqa: PTH123 by number
         file.write(text)
 

@@ -11,7 +11,6 @@ ends, and the next one resumes at the first such output.
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final
 
 from assay.errors import InputError, VerifierError
@@ -33,7 +32,7 @@ PAGE: Final = 1_000
 SALT: Final = "judge"
 """A salt by which the judge samples other outputs than the path does."""
 MOST_CALLS: Final = 10_000
-"""Questions to the judge about one output: as many as its claims need, since tokens and seconds are bounded."""
+"""The most questions to the judge about one output: as many as it needs, since tokens and seconds are bounded."""
 MOST_FAILURES: Final = 3
 """The number of outputs in a row that the judge fails at after which it is taken to be down."""
 _log = logging.getLogger("assay.server")
@@ -55,10 +54,21 @@ class JudgedOutputs:
 class _PartlyJudgedError(InputError):
     """An output was judged in part: what the judge said nothing of would count as right."""
 
-    def __init__(self, message: str, *, heard: bool, failed: bool) -> None:
-        """The judge said something (`heard`), and a question failed rather than cost too much (`failed`)."""
+    def __init__(self, message: str, *, heard: bool, failed: bool, tokens: int) -> None:
+        """The judge said something (`heard`), a question failed rather than cost too much (`failed`), for so many
+        tokens."""
         super().__init__(message)
-        self.heard, self.failed = heard, failed
+        self.heard, self.failed, self.tokens = heard, failed, tokens
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of an output."""
+
+    kept: bool = False
+    """Whether a judgement of it was stored."""
+    heard: bool = False
+    """Whether the judge said something now: without claims, or where all are remembered, it is not asked."""
 
 
 def judging_guard(guard: Guard) -> Guard:
@@ -90,7 +100,7 @@ def judge_outputs(
     Raises:
         StoreError: the database cannot be read or written.
     """
-    turn = _JudgeTurn(store, tenant, guard.with_most_tokens(sampling.tokens), runs)
+    turn = _JudgeTurn(store, tenant, guard, sampling.tokens, runs, goes_on)
     now = micros(store.now())
     until = now - SETTLE_S * 1_000_000
     after = max(after, (now - sampling.within_s * 1_000_000, ""))
@@ -123,10 +133,13 @@ class _JudgeTurn:
     store: Store
     tenant: str
     guard: Guard
+    tokens: int
+    """The most that the judgement of one output may cost."""
     runs: Callable[[Callable[[], Any]], Any]
+    goes_on: Callable[[], bool]
     judged: int = 0
     asked: int = 0
-    """Outputs about which the judge said something, those that it judged in part among them."""
+    """Outputs that were judged, in part ones among them."""
     skipped: int = 0
     failed: list[tuple[JudgeCandidate, float, tuple[int, str]]] = field(default_factory=list)
     """Outputs that the judge failed at since it last answered, each with its probability and the output before it."""
@@ -139,11 +152,11 @@ class _JudgeTurn:
             probability: the probability with which it was sampled.
             before: moment and id of the output before it.
         """
-        heard = False
+        outcome = _Outcome()
         try:
-            heard = self._judge(candidate, probability)
+            outcome = self._judge(candidate, probability)
         except _PartlyJudgedError as error:
-            heard = error.heard
+            outcome = _Outcome(heard=error.heard)
             _log.warning("the output %s was judged in part and is skipped: %s", candidate.id, error)
             self.skipped += 1
         except InputError as error:
@@ -151,30 +164,36 @@ class _JudgeTurn:
             self.skipped += 1
         except VerifierError:
             self.failed.append((candidate, probability, before))
-        self.asked += heard
-        if heard:
+        self.asked += outcome.kept or outcome.heard
+        if outcome.heard:
             self._retry_failed()
 
-    def _judge(self, candidate: JudgeCandidate, probability: float) -> bool:
+    def _judge(self, candidate: JudgeCandidate, probability: float) -> _Outcome:
         """Judges one output, for a second time where a question failed: what was answered is remembered."""
-        once = partial(_judge_once, self.store, self.tenant, candidate, probability, self.guard, self.runs)
+
+        def once(tokens: int) -> _Outcome:
+            guard = self.guard.with_token_budget(tokens)
+            return _judge_once(self.store, self.tenant, candidate, probability, guard, self.runs)
+
         try:
-            answered = once()
+            outcome = once(self.tokens)
         except _PartlyJudgedError as error:
-            if not error.failed:
+            left = self.tokens - error.tokens
+            if not error.failed or left < 1 or not self.goes_on():
                 raise
             try:
-                answered = once()
+                outcome = once(left)
             except VerifierError:
                 raise error from None  # the judge answered the first time
-        self.judged += answered
-        return answered
+        self.judged += outcome.kept
+        return outcome
 
     def _retry_failed(self) -> None:
         failed, self.failed = self.failed, []
         for candidate, probability, _ in failed:
             try:
-                self.asked += self._judge(candidate, probability)
+                outcome = self._judge(candidate, probability)
+                self.asked += outcome.kept or outcome.heard
             except (InputError, VerifierError) as error:
                 _log.warning("the judge fails at the output %s, which is skipped: %s", candidate.id, error)
                 self.skipped += 1
@@ -192,8 +211,8 @@ def _judge_once(
     probability: float,
     guard: Guard,
     runs: Callable[[Callable[[], Any]], Any],
-) -> bool:
-    """Judges one output, unless that was done before; whether it was judged now.
+) -> _Outcome:
+    """Judges one output, unless that was done before.
 
     Raises:
         InputError: the output cannot be checked again, or was judged in part only.
@@ -201,15 +220,15 @@ def _judge_once(
     """
     with store.reading(tenant) as connection:
         if has_judgement(connection, tenant, candidate.id):
-            return False
+            return _Outcome()
         content = run_content(connection, tenant, candidate.id)
     if content is None:
         raise InputError("its content was erased")
     report: HallucinationReport = runs(lambda: check_again(content, guard))
     judge = report.judge
+    heard = judge is not None and judge.answered > judge.remembered
     if judge is not None and judge.answered < judge.chosen:
         spent = [one for one in report.spending if one.purpose == "judge"]
-        heard = judge.answered > judge.remembered
         if not heard and (judge.model is None or any(one.requests for one in spent)):
             raise VerifierError("the judge did not answer")
         why = f": {judge.notes[0]}" if judge.notes else ""
@@ -217,9 +236,10 @@ def _judge_once(
             f"the judge answered about {judge.answered} of {judge.chosen} claims{why}",
             heard=heard,
             failed=any(one.failures for one in spent),
+            tokens=sum(one.prompt_tokens + one.completion_tokens for one in report.spending),
         )
     keep_judgement(store, tenant, candidate, probability, values_of(report))
-    return True
+    return _Outcome(kept=True, heard=heard)
 
 
 def values_of(report: HallucinationReport) -> Mapping[str, float | None]:
