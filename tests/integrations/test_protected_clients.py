@@ -6,6 +6,7 @@ import gzip
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import anthropic
@@ -50,6 +51,7 @@ from assay.integrations import openai as assay_openai
 from assay.integrations.clients import protected_client
 from assay.integrations.clients.calls import Outcome, given
 from assay.integrations.clients.protected_client import outcome_of
+from assay.integrations.clients.transport import _HeldStream
 from assay.testing import FailingScorer
 
 ALONE: dict[str, Any] = {"model": "model-1", "messages": [{"role": "user", "content": "How long is leave?"}]}
@@ -567,6 +569,16 @@ def test_threads_share_a_client_and_keep_their_calls_apart() -> None:
 
     with upstream(stream_answer(chat_stream(TRUE))) as here, client(here.url) as model, ThreadPoolExecutor(6) as pool:
         assert all(pool.map(lambda number: ask(model, number), range(24)))
+
+
+def test_a_stream_that_is_left_wakes_no_connection_that_was_given_back() -> None:
+    """Another request may have it by then."""
+    woken: list[str] = []
+    stream = _HeldStream(SimpleNamespace(close=lambda: woken.append("given back")))
+    stream.while_held(lambda: woken.append("held"))
+    stream.close()
+    stream.while_held(lambda: woken.append("another's"))
+    assert woken == ["held", "given back"]
 
 
 def test_nothing_is_left_behind() -> None:

@@ -176,8 +176,9 @@ class _Waiting(_Transport):
     def _streamed(self, plan: Plan, response: Any) -> Generator[bytes, None, None]:
         flow = self._keeper.flow(plan)
         check = self._keeper.check(plan)
+        held = response.stream = _kind(self._module, _HeldStream, "SyncByteStream")(response.stream)
         try:
-            yield from drive(_bytes_of(response), flow, check, cancel=lambda: _wake(response))
+            yield from drive(_bytes_of(response), flow, check, cancel=lambda: held.while_held(lambda: _wake(response)))
         finally:
             self._keeper.finish(plan, flow)
         self._raise_stopped(plan)
@@ -211,6 +212,27 @@ class _Pieces:
         if not self._begun:
             self._unread()
         self._pieces.close()
+
+
+class _HeldStream:
+    """The stream of a response, which knows whether its connection was given back: then it may be another request's."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._held, self._lock = stream, True, threading.Lock()
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._stream
+
+    def close(self) -> None:
+        with self._lock:
+            self._held = False
+        self._stream.close()
+
+    def while_held(self, act: Callable[[], None]) -> None:
+        """Acts, unless the connection was given back; it is not given back meanwhile."""
+        with self._lock:
+            if self._held:
+                act()
 
 
 def _bytes_of(response: Any) -> Generator[bytes, None, None]:
