@@ -214,6 +214,16 @@ def test_a_question_that_fails_once_costs_no_output_its_judgement(tmp_path: Path
         assert (found.judged, found.passed, found.unanswered) == (3, 0, False)
 
 
+def test_a_turn_that_ends_between_two_tries_is_resumed_at_that_output(tmp_path: Path) -> None:
+    clock, going = Clock(), iter([True])
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        outputs_of(store, clock, " ".join(FACTS))
+        guard, sampling = guard_by(failing(1, FACTS[4])), JudgeSampling(fraction=1.0)
+        found = judge_outputs(store, TENANT, sampling, guard, (0, ""), goes_on=lambda: next(going, False))
+        assert (found.judged, found.passed, found.unanswered) == (0, 0, True)
+        assert judge_outputs(store, TENANT, sampling, guard, found.after).judged == 1
+
+
 def test_outputs_that_are_judged_in_part_are_bounded_in_a_turn_and_show_that_the_judge_answers(tmp_path: Path) -> None:
     """It never answers about one claim: outputs that have others besides are judged in part, those without fail."""
     clock = Clock()

@@ -152,11 +152,12 @@ class _JudgeTurn:
             probability: the probability with which it was sampled.
             before: moment and id of the output before it.
         """
-        outcome = _Outcome()
+        heard = False
         try:
-            outcome = self._judge(candidate, probability)
+            heard = self._judge(candidate, probability)
         except _PartlyJudgedError as error:
-            outcome = _Outcome(heard=error.heard)
+            heard = error.heard
+            self.asked += heard
             _log.warning("the output %s was judged in part and is skipped: %s", candidate.id, error)
             self.skipped += 1
         except InputError as error:
@@ -164,12 +165,12 @@ class _JudgeTurn:
             self.skipped += 1
         except VerifierError:
             self.failed.append((candidate, probability, before))
-        self.asked += outcome.kept or outcome.heard
-        if outcome.heard:
+        if heard:
             self._retry_failed()
 
-    def _judge(self, candidate: JudgeCandidate, probability: float) -> _Outcome:
-        """Judges one output, for a second time where a question failed: what was answered is remembered."""
+    def _judge(self, candidate: JudgeCandidate, probability: float) -> bool:
+        """Judges one output, for a second time where a question failed: what was answered is remembered. Whether the
+        judge said something."""
 
         def once(tokens: int) -> _Outcome:
             guard = self.guard.with_token_budget(tokens)
@@ -179,21 +180,23 @@ class _JudgeTurn:
             outcome = once(self.tokens)
         except _PartlyJudgedError as error:
             left = self.tokens - error.tokens
-            if not error.failed or left < 1 or not self.goes_on():
+            if not error.failed or left < 1:
                 raise
+            if not self.goes_on():
+                raise VerifierError("the turn ended between two tries") from error  # the next one resumes here
             try:
                 outcome = once(left)
             except VerifierError:
                 raise error from None  # the judge answered the first time
         self.judged += outcome.kept
-        return outcome
+        self.asked += outcome.kept or outcome.heard
+        return outcome.heard
 
     def _retry_failed(self) -> None:
         failed, self.failed = self.failed, []
         for candidate, probability, _ in failed:
             try:
-                outcome = self._judge(candidate, probability)
-                self.asked += outcome.kept or outcome.heard
+                self._judge(candidate, probability)
             except (InputError, VerifierError) as error:
                 _log.warning("the judge fails at the output %s, which is skipped: %s", candidate.id, error)
                 self.skipped += 1
