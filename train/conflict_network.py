@@ -4,7 +4,8 @@
 
 It begins with the verifier's weights (`train.shipped`) and one new output, and reads the pairs of
 `train.conflict_pairs`: all of the written items, in both directions over the passes, and a balanced sample of those of
-the scenarios; with `--data` also pairs of sentences of one document. Embeddings stay as they are, so that both networks share one table of words (`train.export_conflicts`).
+the scenarios; with `--data` also pairs of sentences of one document. Embeddings stay as they are, so that both networks
+share one table of words (`train.export_conflicts`).
 Layers towards the input learn more slowly by `LAYER_DECAY` each. `--resume` goes on from what an earlier run left in
 `--out`. After each pass the held-out items and pairs of held-out scenarios are judged.
 """
@@ -144,7 +145,9 @@ def groups_of(network: TwoHeads, rate: float, head_rate: float) -> list[dict[str
     """The weights that learn, each with its rate."""
     bert = network.network.bert
     layers = list(bert.encoder.layer)
-    chosen = [(list(layer.parameters()), rate * LAYER_DECAY ** (len(layers) - 1 - at)) for at, layer in enumerate(layers)]
+    chosen = [
+        (list(layer.parameters()), rate * LAYER_DECAY ** (len(layers) - 1 - at)) for at, layer in enumerate(layers)
+    ]
     chosen += [(list(bert.pooler.parameters()), rate), (list(network.network.classifier.parameters()), head_rate)]
     for weight in network.parameters():
         weight.requires_grad_(False)
@@ -157,14 +160,18 @@ def groups_of(network: TwoHeads, rate: float, head_rate: float) -> list[dict[str
 def main() -> None:
     """Read arguments, train, report, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--base", type=Path, required=True, help="a checkpoint of the verifier, as train.shipped writes")
+    parser.add_argument(
+        "--base", type=Path, required=True, help="a checkpoint of the verifier, as train.shipped writes"
+    )
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--scenarios", type=int, default=8_000, help="pairs of scenarios in a pass")
     parser.add_argument("--data", type=Path, help="the labelled data, for pairs of sentences of one document")
     parser.add_argument("--documents", type=int, default=4_000, help="such pairs in all")
     parser.add_argument("--rate", type=float, default=1e-4)
-    parser.add_argument("--decay-share", type=float, default=0.6, help="the share of the steps over which the rate falls")
+    parser.add_argument(
+        "--decay-share", type=float, default=0.6, help="the share of the steps over which the rate falls"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--resume", action="store_true", help="go on from what stands in --out")
@@ -189,7 +196,10 @@ def main() -> None:
     weights = [weight for group in groups for weight in group["params"]]  # type: ignore[attr-defined]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
     passes = [[*written, *balanced(told, given.scenarios, rng), *near] for _ in range(given.passes)]
-    print(f"{len(written)} written pairs, {len(told)} of scenarios, {len(near)} of documents, {len(passes[0])} in a pass", flush=True)
+    print(
+        f"{len(written)} written pairs, {len(told)} of scenarios, {len(near)} of documents, {len(passes[0])} in a pass",
+        flush=True,
+    )
     total, step, tokens, begun, figures = 0, 0, 0, time.monotonic(), {}
     for number, pairs in enumerate(passes, 1):
         texts = [(one.first, one.second) if rng.random() < 0.5 else (one.second, one.first) for one in pairs]

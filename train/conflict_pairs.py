@@ -27,8 +27,8 @@ import argparse
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -37,7 +37,8 @@ from assay.guard.conflicts.source_matching import claim_share_in_passage
 from assay.text.sentences import split_sentences
 from train.contrast import exchange
 from train.rows import detokenise, load_training_sets, part_of
-from train.scenario_rows import Scenario, Side, batches, evidence_of, kept_claims
+from train.scenario_rows import Side, batches, evidence_of, kept_claims
+from train.scenario_text import Scenario
 
 FOLDER: Final = Path(__file__).parent / "conflicts"
 HELD_OUT: Final = frozenset({"held_1", "held_2"})
@@ -107,7 +108,9 @@ def parse(text: str) -> list[Item]:
             else:
                 getattr(items[-1], KINDS[line[0]]).append(said)
         elif line.strip():
-            raise SystemExit(f"line {number}: expected '== id' or a passage after 'a:', 'x:', 'n:' or 'y:', got {line[:60]!r}")
+            raise SystemExit(
+                f"line {number}: expected '== id' or a passage after 'a:', 'x:', 'n:' or 'y:', got {line[:60]!r}"
+            )
     for item in items:
         if not item.passage or not item.conflicts or not item.near:
             raise SystemExit(f"{item.id}: expected a line 'a:' and at least one of each of 'x:' and 'n:'")
@@ -248,9 +251,7 @@ def _contradicted(scenario: Scenario, sentences: Sequence[str], batch: str) -> I
             yield PassagePair(text, behind, True, batch)
 
 
-def _compatible(
-    scenario: Scenario, sentences: Sequence[str], batch: str, rng: random.Random
-) -> Iterator[PassagePair]:
+def _compatible(scenario: Scenario, sentences: Sequence[str], batch: str, rng: random.Random) -> Iterator[PassagePair]:
     """Right claims beside each other and beside sentences, unsupported ones beside the closest sentence, and sentences
     beside each other."""
     right = []

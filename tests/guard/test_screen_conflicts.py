@@ -7,6 +7,7 @@ import pytest
 
 from assay.guard.check.verdicts import Judged
 from assay.guard.screening.conflicts import conflicts_of
+from assay.guard.screening.readers import Readers
 from assay.schema import Evidence, EvidenceSpan, PassageConflict, Verdict
 from assay.testing import ScriptedScorer
 
@@ -19,8 +20,24 @@ DOUBTED = (0.05, 0.75, 0.2)
 SAYS_SO = (0.9, 0.05, 0.05)
 
 
+class Conflicts:
+    """A conflict network that gives each pair the same probability."""
+
+    digest = "conflicts"
+
+    def __init__(self, chance: float) -> None:
+        self.chance = chance
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return [self.chance for _ in pairs]
+
+
 def conflicts(
-    scores: dict[tuple[str, str], tuple[float, float, float]], texts: tuple[str, str], *, found: tuple[bool, bool]
+    scores: dict[tuple[str, str], tuple[float, float, float]],
+    texts: tuple[str, str],
+    *,
+    found: tuple[bool, bool],
+    chance: float = 0.5,
 ) -> tuple[PassageConflict, ...]:
     """What is told of two passages whose first sentences are judged to be at odds, by one side or by both."""
 
@@ -37,7 +54,8 @@ def conflicts(
         return judged
 
     items = [Evidence(id=name, text=text) for name, text in zip("ab", texts, strict=True)]
-    return conflicts_of(items, "What is the fee of the office?", ScriptedScorer(scores), judge)
+    readers = Readers(ScriptedScorer(scores), Conflicts(chance), judge)
+    return conflicts_of(items, "What is the fee of the office?", readers)
 
 
 def test_a_conflict_that_the_network_does_not_doubt_is_told_with_both_sentences() -> None:
@@ -69,3 +87,15 @@ def test_another_value_is_told_however_the_network_reads_over_it() -> None:
     whole = f"{THIRTY} {BEFORE}"
     scores = {(THIRTY, FORTY): AGAINST, (FORTY, THIRTY): AGAINST, (whole, FORTY): SAYS_SO}
     assert conflicts(scores, (FORTY, whole), found=(True, True))
+
+
+def test_two_sentences_that_can_both_be_right_are_not_told_whatever_the_verifier_says() -> None:
+    scores = {(LOWER, RAISED): AGAINST, (RAISED, LOWER): AGAINST}
+    assert not conflicts(scores, (RAISED, LOWER), found=(True, True), chance=0.01)
+
+
+def test_what_the_conflict_network_is_sure_of_is_told_though_no_claim_was_contradicted() -> None:
+    doubted = {(LOWER, RAISED): DOUBTED, (RAISED, LOWER): DOUBTED}
+    assert conflicts(doubted, (RAISED, LOWER), found=(False, False), chance=0.95)
+    assert not conflicts(doubted, (RAISED, LOWER), found=(False, False), chance=0.5)
+    assert not conflicts({}, (RAISED, LOWER), found=(False, False), chance=0.95)

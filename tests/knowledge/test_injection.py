@@ -213,6 +213,7 @@ def test_an_answer_of_sparql_with_a_number_that_is_none_is_an_error_of_the_sourc
 
 
 @given(st.text(max_size=300))
+@example('\N{LEFT-POINTING DOUBLE ANGLE QUOTATION MARK}\ud7fc"')  # a place that no character has
 @settings(deadline=None)
 def test_what_is_made_of_any_claim_can_be_bound(claim: str) -> None:
     inquiry = formulate(claim)

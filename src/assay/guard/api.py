@@ -29,7 +29,7 @@ from assay.guard.request import CheckRequest, EvidenceLike
 from assay.guard.runs import checking as runs
 from assay.guard.screening import screener as screening
 from assay.guard.streams import checking as streams
-from assay.models import PairScorer
+from assay.models import ConflictScorer, EmbeddedConflicts, PairScorer
 from assay.policy import Policy
 from assay.receipt import Receipt
 from assay.schema import ClaimReport, HallucinationReport, Identity, Screening, Stakes, Structure, coerce_text
@@ -65,6 +65,7 @@ class Guard:
         budget: Budget | None = None,
         judging: JudgeOptions | None = None,
         knowledge: KnowledgeBase | None = None,
+        conflicts: ConflictScorer | None = None,
     ) -> None:
         """Assembles a guard from its parts.
 
@@ -82,6 +83,7 @@ class Guard:
             knowledge: sources outside the evidence that are asked about claims which the evidence does not support, as
                 the policy's `external` says; without it none is asked.
             budget: what one check may spend on the model; questions beyond it keep the output from passing.
+            conflicts: tells whether two sources cannot both be right; the network in the package by default.
 
         Raises:
             PolicyError: there is no such preset.
@@ -99,6 +101,7 @@ class Guard:
             budget=budget,
             judging=judging,
             knowledge=knowledge,
+            conflicts=conflicts or EmbeddedConflicts(),
         )
 
     @property

@@ -13,7 +13,7 @@ from assay.guard.commit.receipts import ReceiptDesk
 from assay.guard.conflicts.disagreement import load_disagreement
 from assay.guard.options import CheckOptions, RunOptions
 from assay.guard.request import EvidenceLike
-from assay.models import PairScorer
+from assay.models import ConflictScorer, EmbeddedConflicts, PairScorer
 from assay.policy import Policy, preset, validated
 from assay.retrieve import IndexCache
 from assay.schema import HallucinationReport, Identity, Screening
@@ -45,6 +45,8 @@ class GuardParts:
     policy: Policy
     scorer: PairScorer
     """The network that judges pairs of premise and claim."""
+    conflicts: ConflictScorer = field(default_factory=EmbeddedConflicts)
+    """The network that tells whether two passages of two sources cannot both be right."""
     extractor: ClaimExtractor
     combination: Combination
     """Turns signals into probabilities."""
@@ -79,7 +81,7 @@ class GuardParts:
     @property
     def verifier(self) -> Identity:
         """The identity of everything that a score depends on."""
-        parts = (self.tiers_digest, self.combination.digest, load_disagreement().digest)
+        parts = (self.tiers_digest, self.combination.digest, load_disagreement().digest, self.conflicts.digest)
         digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         return Identity(name=f"assay {__version__} with {self.scorer.name}", digest=digest)
 

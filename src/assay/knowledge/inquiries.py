@@ -33,7 +33,6 @@ _ARTICLE: Final = re.compile(
 )
 _POSSESSED: Final = re.compile(r"^(?P<owner>.+?)['’]s?\s+(?P<thing>\S.*)$")
 _OF: Final = re.compile(r"^(?P<thing>[\w -]+?)\s+(?:of|for|at|in)\s+(?P<owner>\S.*)$", re.IGNORECASE)
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
 def formulate(claim: str) -> Inquiry:
@@ -43,7 +42,7 @@ def formulate(claim: str) -> Inquiry:
     >>> asked.entities, asked.numbers, asked.terms
     (('Aria 2', 'Aria'), ('59.99', '2'), ('Aria', '2', 'costs', 'EUR', '59', '99'))
     """
-    text = " ".join(_CONTROL.sub(" ", claim).split())[:4_000]
+    text = " ".join("".join(sign if sign.isprintable() else " " for sign in claim).split())[:4_000]
     mentions = find_dates(text)
     days, years = [], []
     for one in mentions:

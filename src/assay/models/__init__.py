@@ -6,6 +6,8 @@ from assay._lazy import lazy
 
 if TYPE_CHECKING:
     from assay.models.cache import CachedScorer as CachedScorer
+    from assay.models.conflicts.network import ConflictScorer as ConflictScorer
+    from assay.models.conflicts.network import EmbeddedConflicts as EmbeddedConflicts
     from assay.models.cross_encoder import load_embedded as load_embedded
     from assay.models.cross_encoder import usable_cpus as usable_cpus
     from assay.models.fair_queue import FairQueue as FairQueue
@@ -26,6 +28,7 @@ else:
         __name__,
         {
             ".cache": ("CachedScorer",),
+            ".conflicts.network": ("ConflictScorer", "EmbeddedConflicts"),
             ".cross_encoder": ("load_embedded", "usable_cpus"),
             ".fair_queue": ("FairQueue", "Ticket", "in_turns"),
             ".interface": ("PairScorer", "WordScores", "score_words", "words_of"),

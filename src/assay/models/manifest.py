@@ -69,13 +69,17 @@ def read_json(path: Path) -> dict[str, object]:
     return value
 
 
-def read_manifest(directory: Path) -> Manifest | None:
-    """The manifest of a model directory, none where there is no `manifest.json`.
+def read_manifest(directory: Path, name: str = MANIFEST) -> Manifest | None:
+    """The manifest of a model directory, none where there is no such file.
+
+    Args:
+        directory: the model directory.
+        name: the manifest's file name.
 
     Raises:
         ModelError: the manifest cannot be read or lacks a name, a version or the files.
     """
-    path = directory / MANIFEST
+    path = directory / name
     if not path.exists():
         return None
     raw = read_json(path)

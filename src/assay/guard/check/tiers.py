@@ -6,20 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from assay.guard.check.evidence_index import Limits, PreparedEvidence, prepare
-from assay.guard.check.verdicts import Job, Judged, Thresholds, judge_jobs
+from assay.guard.check.verdicts import Job, Judged, JudgingModels, Thresholds, judge_jobs
 from assay.guard.parts import GuardParts
-from assay.models import PairScorer
 from assay.retrieve import IndexCache
 from assay.schema import Evidence
-from assay.verify.network import Combination
 
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
     """Prepares evidence, and judges whether it supports or contradicts claims."""
 
-    scorer: PairScorer
-    combination: Combination
+    models: JudgingModels
     thresholds: Thresholds
     windows: int | None
     """How many windows of evidence the network reads for each claim; None for all."""
@@ -29,11 +26,11 @@ class Tiers:
 
     def prepare(self, evidence: Sequence[Evidence]) -> PreparedEvidence:
         """Evidence sorted, limited and indexed."""
-        return prepare(evidence, self.scorer, self.indices, self.limits, self.locale)
+        return prepare(evidence, self.models.scorer, self.indices, self.limits, self.locale)
 
     def judge(self, jobs: Sequence[Job]) -> list[Judged]:
         """The judgement of each job, with one call of the network for all of them."""
-        return judge_jobs(jobs, self.scorer, self.combination, self.thresholds, self.windows)
+        return judge_jobs(jobs, self.models, self.thresholds, self.windows)
 
     def judge_beside(self, claims: Sequence[tuple[str, tuple[Evidence, ...]]]) -> list[Judged]:
         """The judgement of each claim by its own evidence."""
@@ -52,8 +49,7 @@ def tiers_of(parts: GuardParts) -> Tiers:
     """The tiers that a guard judges with."""
     policy = parts.policy
     return Tiers(
-        scorer=parts.scorer,
-        combination=parts.combination,
+        models=JudgingModels(parts.scorer, parts.conflicts, parts.combination),
         thresholds=Thresholds(policy.support_threshold, policy.contradiction_threshold, prior=policy.prior),
         windows=policy.windows_per_claim,
         limits=parts.limits,

@@ -19,7 +19,7 @@ from assay.guard.conflicts.source_conflicts import (
     with_disagreements,
 )
 from assay.guard.conflicts.source_matching import same_subject
-from assay.models import PairScorer
+from assay.models import ConflictScorer, PairScorer
 from assay.schema import ClaimCandidates, EvidenceSpan, External, OutsideWord, Verdict
 from assay.schema.report_parts import ClaimJudgement
 from assay.text.sentences import find_code_name, forbids, parse_setting, split_sentences
@@ -166,9 +166,19 @@ class Thresholds:
     """Whether the reported probabilities are corrected to that share as well, or the verdict alone."""
 
 
-def judge_jobs(
-    jobs: Sequence[Job], scorer: PairScorer, combination: Combination, thresholds: Thresholds, windows: int | None
-) -> list[Judged]:
+@dataclass(frozen=True, slots=True)
+class JudgingModels:
+    """What claims are judged with."""
+
+    scorer: PairScorer
+    """The network that judges pairs of premise and claim."""
+    conflicts: ConflictScorer
+    """The network that tells whether two passages of two sources cannot both be right."""
+    combination: Combination
+    """Turns the signals of both tiers into probabilities."""
+
+
+def judge_jobs(jobs: Sequence[Job], models: JudgingModels, thresholds: Thresholds, windows: int | None) -> list[Judged]:
     """Judges all jobs; the pieces of a statement only if the statement as a whole is not supported.
 
     A piece says less than its statement, so what supports the statement supports the piece; and cutting can turn a true
@@ -177,13 +187,12 @@ def judge_jobs(
 
     Args:
         jobs: the claims, each with its evidence.
-        scorer: the network.
-        combination: turns the signals of both tiers into probabilities.
+        models: what the claims are judged with.
         thresholds: the probabilities from which a verdict is given.
         windows: how many windows of evidence the network reads for each claim; None for all.
     """
     asked = [wordings(job) for job in jobs]
-    found = iter(_whole_first([one for group in asked for one in group], scorer, combination, thresholds, windows))
+    found = iter(_whole_first([one for group in asked for one in group], models, thresholds, windows))
     return [
         merged_wordings(job, group, [next(found) for _ in group]) if group else unjudged(NOT_UNDERSTOOD)
         for job, group in zip(jobs, asked, strict=True)
@@ -195,16 +204,16 @@ NOT_UNDERSTOOD = "it says yes or no, and what was asked could not be made a stat
 
 
 def _whole_first(
-    jobs: Sequence[Job], scorer: PairScorer, combination: Combination, thresholds: Thresholds, windows: int | None
+    jobs: Sequence[Job], models: JudgingModels, thresholds: Thresholds, windows: int | None
 ) -> list[Judged]:
     """Judges all jobs as they are worded; the pieces of a statement only if the whole is not supported."""
     wholes = [replace(job, claim=job.whole, whole=None) if job.whole else job for job in jobs]
     first = list({job.key: job for job in wholes}.values())
-    known = _judge_all(first, scorer, combination, thresholds, windows)
+    known = _judge_all(first, models, thresholds, windows)
     by_key = {job.key: judged for job, judged in zip(first, known, strict=True)}
     found = [by_key[job.key] for job in wholes]
     cut = [i for i, job in enumerate(jobs) if job.whole and found[i].verdict is not Verdict.SUPPORTED]
-    of_pieces = _judge_all([jobs[i] for i in cut], scorer, combination, thresholds, windows)
+    of_pieces = _judge_all([jobs[i] for i in cut], models, thresholds, windows)
     groups: dict[_Key, dict[int, Judged]] = {}
     for i, judged in zip(cut, of_pieces, strict=True):
         groups.setdefault(wholes[i].key, {})[i] = judged
@@ -226,9 +235,7 @@ def _answering(whole: Judged, pieces: Mapping[int, Judged]) -> Mapping[int, Judg
     return {**pieces, weakest: replace(whole, exact=own.exact, entailment=own.entailment)}
 
 
-def _judge_all(
-    jobs: Sequence[Job], scorer: PairScorer, combination: Combination, thresholds: Thresholds, windows: int | None
-) -> list[Judged]:
+def _judge_all(jobs: Sequence[Job], models: JudgingModels, thresholds: Thresholds, windows: int | None) -> list[Judged]:
     """Judges all jobs as they are, in one pass of the network."""
     if not jobs:
         return []
@@ -238,13 +245,13 @@ def _judge_all(
         ClaimCandidates(one.text, job.evidence.premises(job.hypothesis, windows))
         for job, one in zip(jobs, asked, strict=True)
     ]
-    read = [one.restored(result) for one, result in zip(asked, judge(candidates, scorer), strict=True)]
-    same = same_but_for_names(jobs, read, scorer, thresholds.conflict)
+    read = [one.restored(result) for one, result in zip(asked, judge(candidates, models.scorer), strict=True)]
+    same = same_but_for_names(jobs, read, models.scorer, thresholds.conflict)
     judged = [
-        _combine(job, exact, result, combination, thresholds, said)
+        _combine(job, exact, result, models.combination, thresholds, said)
         for job, exact, result, said in zip(jobs, found, read, same, strict=True)
     ]
-    return with_disagreements(jobs, judged, scorer)
+    return with_disagreements(jobs, judged, models.scorer, models.conflicts)
 
 
 def _combine(

@@ -89,12 +89,18 @@ def sentence_pairs(claim: str, own: str, other: str) -> Iterator[SentencePair]:
 def _sentences(text: str) -> list[str]:
     """The sentences of a text that are prose: the meaning of a row of figures depends on what stands above it."""
     found = [text[one.start : one.end].strip()[:LONGEST] for one in split_sentences(text)]
-    return [one for one in found if not is_record(one) and _is_worded(one)]
+    return [one for one in found if is_prose(one)]
 
 
-def _is_worded(text: str) -> bool:
+def is_prose(text: str) -> bool:
+    """Whether a sentence is prose: no record, and more letters than other signs.
+
+    >>> is_prose("The hall has 30 seats."), is_prose("hall,150,8,30,72")
+    (True, False)
+    """
     signs = "".join(text.split())
-    return " " in text and 2 * sum(sign.isalpha() for sign in signs) > len(signs)
+    worded = " " in text and 2 * sum(sign.isalpha() for sign in signs) > len(signs)
+    return worded and not is_record(text)
 
 
 def read_both_ways(pairs: Sequence[SentencePair], scorer: PairScorer) -> list[dict[str, float]]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.guard.conflicts.both_ways import SentencePair, load_both_ways, read_both_ways, sentence_pairs
+from assay.guard.conflicts.compatibility import without_compatible
 from assay.guard.conflicts.disagreement import (
     MOST_SOURCES,
     Disagreement,
@@ -35,7 +36,7 @@ from assay.guard.conflicts.source_matching import (
     with_their_name,
 )
 from assay.guard.conflicts.stances import clashes
-from assay.models import PairScorer
+from assay.models import ConflictScorer, PairScorer
 from assay.schema import ClaimCandidates, Evidence, EvidenceSpan, PassageConflict, Verdict
 from assay.text.citations import find_pointers
 from assay.text.sentences import split_sentences
@@ -323,10 +324,13 @@ def _place(side: tuple[str, int, str], relation: str, score: float) -> EvidenceS
     return EvidenceSpan(evidence_id=name, start=start, end=start + len(text), text=text, relation=relation, score=score)
 
 
-def with_disagreements(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:
+def with_disagreements(
+    jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer, conflicts: ConflictScorer
+) -> list[Judged]:
     """The judgements of jobs, with the conflicts that show only when other sources are asked what they support.
 
-    At most `MOST_SOURCES` other sources are asked, about claims that are supported and not in conflict yet.
+    At most `MOST_SOURCES` other sources are asked, about claims that are supported and not in conflict yet. Conflicts
+    whose two sides can both be right, by the conflict network, are left out, however they were found.
     """
     model = load_disagreement()
     asked = [
@@ -344,7 +348,7 @@ def with_disagreements(jobs: Sequence[Job], judged: Sequence[Judged], scorer: Pa
             )
         elif found[place].conflict is None and _disagrees(model, reading) and _of_one_subject(jobs[place], reading):
             found[place] = replace(found[place], conflict=_shown(reading.other))
-    return with_mutual_contradictions(jobs, found, scorer)
+    return without_compatible(jobs, with_mutual_contradictions(jobs, found, scorer), conflicts)
 
 
 def _disagrees(model: Disagreement, reading: OtherSourceResult) -> bool:

@@ -9,13 +9,14 @@
 3. Each pair is read by the exact tier and by the network in both directions: two statements contradict each other from
    either side, and the network is surer of one side by chance. How likely the pair then is a conflict is fitted
    (`train/fit_screen_conflicts.py`).
-4. Likely pairs are judged as a check judges a claim of one source beside another, and conflicts found so are reported.
+4. Likely pairs are judged as a check judges a claim of one source beside another.
+5. The conflict network, trained on conflicts and near texts, has the last word (`guard/conflicts/compatibility.py`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -23,6 +24,7 @@ from typing import Any, Final
 
 from assay.errors import VerifierError
 from assay.guard.check.verdicts import Judged
+from assay.guard.conflicts.compatibility import COMPATIBLE, CONFLICTING, with_heading
 from assay.guard.conflicts.source_conflicts import VALUES
 from assay.guard.conflicts.source_matching import is_record, names_another_subject
 from assay.guard.screening.pairs import (
@@ -35,6 +37,7 @@ from assay.guard.screening.pairs import (
     candidates,
     statements_of,
 )
+from assay.guard.screening.readers import Readers
 from assay.models import PairScorer
 from assay.retrieve import heading
 from assay.schema import Evidence, PassageConflict, Verdict
@@ -51,6 +54,8 @@ LIKELY: Final = 0.65
 NOT_NEUTRAL: Final = -2.0
 """The lowest sum of the log-odds of contradiction, each sentence read as the premise of the other, of a pair that is
 judged. Both were set by hand on `benchmarks/gate/planted_conflicts.jsonl` (docs/adr/0103)."""
+MENTIONED: Final = -4.0
+"""The same sum from which the conflict network is asked about a pair by itself: it is sure of nearly none below."""
 BOTH_WAYS: Final = 5.0
 """The sum of the log-odds of contradiction, each sentence read as the premise of the other, from which two sentences
 contradict each other whatever the check of them finds. Set by hand, as is the next one, on the half `read` of
@@ -161,23 +166,16 @@ def load_conflict_model() -> ConflictModel:
     return ConflictModel(LogisticModel(raw["intercept"], raw["weights"]), raw["threshold"])
 
 
-Judge = Callable[[Sequence[tuple[str, tuple[Evidence, ...]]]], Sequence[Judged]]
-"""Judges claims, each against its own evidence, as a check does."""
-
-
-def conflicts_of(
-    items: Sequence[Evidence], question: str | None, scorer: PairScorer, judge: Judge
-) -> tuple[PassageConflict, ...]:
+def conflicts_of(items: Sequence[Evidence], question: str | None, readers: Readers) -> tuple[PassageConflict, ...]:
     """The conflicts between passages, the surest first, one for two passages and a matter.
 
     Args:
         items: the passages that may be used.
         question: the question.
-        scorer: the network.
-        judge: judges the pairs that may be conflicts.
+        readers: what reads them.
 
     Raises:
-        VerifierError: the network failed, so it is not known whether there are conflicts.
+        VerifierError: a network failed, so it is not known whether there are conflicts.
     """
     if len(items) < 2:
         return ()
@@ -189,16 +187,15 @@ def conflicts_of(
         for pair in candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
         if not subjects.differ(pair.first.passage, pair.second.passage)
     ]
-    found = find_conflicts(read_pairs(pairs, items, scorer), items, judge, asked, scorer)
+    found = find_conflicts(read_pairs(pairs, items, readers.scorer), items, readers, asked)
     return tuple(_first_of_each(sorted(found, key=lambda one: (-one.score, one.first, one.second, one.first_start))))
 
 
 def find_conflicts(
     pairs: Sequence[PairReading],
     items: Sequence[Evidence],
-    judge: Judge,
+    readers: Readers,
     asked: frozenset[str],
-    scorer: PairScorer,
     most: int | None = None,
 ) -> list[PassageConflict]:
     """The conflicts among pairs that were read; pairs that may be one are judged, the likeliest first.
@@ -206,12 +203,13 @@ def find_conflicts(
     A pair is reported if a conflict is found with either sentence as the claim. If only one of them shows it, the pair
     must also be likely, or both sentences must mention what was asked, because a conflict missed there costs most. So
     is a pair of which the network is sure in both directions. Pairs that the network calls neutral are not judged, and
-    no pair is reported of which one sentence is supported by the other's passage.
+    no pair is reported of which one sentence is supported by the other's passage. The conflict network has the last
+    word: a pair that it is sure of is reported, and one that can both be right is not.
 
     Args:
         pairs: the pairs as they were read.
         items: the passages.
-        judge: judges claims.
+        readers: what reads them.
         asked: the stems of the question.
         scorer: the network.
         most: how many pairs are judged; by default a quarter as many as there are passages, but at least
@@ -228,7 +226,7 @@ def find_conflicts(
     likely = sorted(asking, key=lambda one: -chances[id(one)])
     likely = likely[: max(LEAST_JUDGED, len(items) // 4) if most is None else most]
     claims = [(side.text, _beside(one.pair, items)) for one in likely for side in (one.pair.first, one.pair.second)]
-    judged = judge(claims) if claims else ()
+    judged = readers.judge(claims) if claims else ()
     found: list[tuple[PairReading, float]] = []
     for place, one in enumerate(likely):
         sides = judged[2 * place : 2 * place + 2]
@@ -242,12 +240,21 @@ def find_conflicts(
         alone = sure > 0 and (chance >= LIKELY or _on_question(one.pair, asked))
         if both or alone or _both_ways(one):
             found.append((one, max(sure, chance)))
-    borne_out = _supported_by_other([one.pair for one, _ in found], items, scorer)
+    borne_out = _supported_by_other([one.pair for one, _ in found], items, readers.scorer)
+    told = {id(one): sure for (one, sure), is_said in zip(found, borne_out, strict=True) if not is_said}
+    may_conflict = [one for one in pairs if id(one) in told or _contradiction(one) >= MENTIONED]
+    read = readers.conflicts.probabilities([_headed(one.pair, items) for one in may_conflict])
     return [
-        _passage_conflict(one, items, sure)
-        for (one, sure), is_said in zip(found, borne_out, strict=True)
-        if not is_said
+        _passage_conflict(one, items, max(told.get(id(one), 0.0), chance))
+        for one, chance in zip(may_conflict, read, strict=True)
+        if chance >= (COMPATIBLE if id(one) in told else CONFLICTING)
     ]
+
+
+def _headed(pair: Pair, items: Sequence[Evidence]) -> tuple[str, str]:
+    """Both sentences, each with the title of its passage before it."""
+    one, other = pair.first, pair.second
+    return with_heading(items[one.passage], one.text), with_heading(items[other.passage], other.text)
 
 
 def _supported_by_other(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairScorer) -> list[bool]:

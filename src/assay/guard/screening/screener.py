@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from assay._lru import LruCache
 from assay.errors import InputError
 from assay.guard.request import CheckRequest, read_day, read_question
+from assay.guard.screening.readers import Readers
 from assay.policy import ScreenPolicy
 from assay.schema import (
     DroppedPassage,
@@ -35,7 +36,6 @@ from assay.text.sentences import UNSTATED, language
 if TYPE_CHECKING:  # what reads passages is loaded with the first screening
     from assay.guard.check.tiers import Tiers
     from assay.guard.parts import GuardParts, HasParts
-    from assay.guard.screening.conflicts import Judge
     from assay.guard.screening.pairs import Pair
     from assay.guard.screening.versions import Known, Versions
     from assay.models import PairScorer
@@ -73,9 +73,7 @@ class Screener:
     """Screens passages under a policy."""
 
     policy: Policy
-    scorer: PairScorer
-    judge: Judge
-    """Judges claims, each against its own evidence."""
+    readers: Readers
     remembered: LruCache[Screening]
 
     def screen(
@@ -90,7 +88,7 @@ class Screener:
         if len(read) > MOST:
             raise InputError(f"one screening takes at most {MOST:,} passages, got {len(read):,}; send them in parts")
         settings = self.policy.screen or ScreenPolicy()
-        return screened(asked, read, settings, self.scorer, self.judge, day, historical)
+        return screened(asked, read, settings, self.readers, day, historical)
 
     def by_policy(
         self, question: str | None, read: Sequence[Passage], as_of: date | str | None = None
@@ -126,7 +124,12 @@ class Screener:
 
 def screener_of(parts: GuardParts, tiers: Tiers) -> Screener:
     """The screener of a guard."""
-    return Screener(parts.policy, parts.scorer, tiers.judge_beside, parts.caches.screened)
+    return Screener(parts.policy, readers_of(parts, tiers), parts.caches.screened)
+
+
+def readers_of(parts: GuardParts, tiers: Tiers) -> Readers:
+    """What a guard reads passages with."""
+    return Readers(parts.scorer, parts.conflicts, tiers.judge_beside)
 
 
 def screen(
@@ -173,17 +176,16 @@ def contradictions(self: HasParts, pairs: Sequence[Pair], items: Sequence[Eviden
     from assay.guard.check.tiers import tiers_of
     from assay.guard.screening.conflicts import find_conflicts, read_pairs
 
-    scorer = self._parts.scorer
-    readings = read_pairs(pairs, items, scorer)
-    return find_conflicts(readings, items, tiers_of(self._parts).judge_beside, frozenset(), scorer, len(pairs))
+    readers = readers_of(self._parts, tiers_of(self._parts))
+    readings = read_pairs(pairs, items, readers.scorer)
+    return find_conflicts(readings, items, readers, frozenset(), len(pairs))
 
 
 def screened(
     question: str,
     passages: Sequence[Passage],
     settings: ScreenPolicy,
-    scorer: PairScorer,
-    judge: Judge,
+    readers: Readers,
     as_of: date,
     historical: bool | None = None,
 ) -> Screening:
@@ -205,11 +207,11 @@ def screened(
         _drop_out_of_force(selection, versions, keeps_old=looks_back)
     if settings.duplicates == "drop":
         _drop_repeated(selection, versions)
-    relevance = _drop_irrelevant(selection, question, settings.minimum_relevance, scorer)
+    relevance = _drop_irrelevant(selection, question, settings.minimum_relevance, readers.scorer)
     kept = sorted(selection.left, key=lambda one: (-relevance[one.item.id], one.item.id))
     items = tuple(one.item for one in kept)
     holding = [item for item in items if versions.of[item.id].standing is Standing.IN_FORCE]
-    conflicts = conflicts_of(holding, question, scorer, judge) if settings.conflicts else ()
+    conflicts = conflicts_of(holding, question, readers) if settings.conflicts else ()
     reports = tuple(_report(one, versions.of.get(one.item.id), relevance.get(one.item.id)) for one in passages)
     reasons = _reasons(passages, kept, selection, relevance, versions, conflicts, settings)
     return Screening(

@@ -1,0 +1,115 @@
+"""Conflicts that are none: what differs in another source may be about another thing, case or time.
+
+The verifier reads a claim with evidence that is given as being about it, so beside a near text ("Screen 2 shows the
+film at six") it sees a contradiction. The conflict network was trained on passages that cannot both be right and on
+near texts beside them (`train/conflicts`), and has a say in each conflict that was found between two sentences: where
+it is sure that both can be right, there is no conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from assay.errors import ModelError, VerifierError
+from assay.guard.conflicts.both_ways import is_prose
+from assay.guard.conflicts.source_matching import is_record
+from assay.models import ConflictScorer
+from assay.retrieve import heading
+from assay.schema import Evidence, EvidenceSpan, Verdict
+from assay.text.sentences import split_sentences
+
+if TYPE_CHECKING:
+    from assay.guard.check.verdicts import Job, Judged
+
+COMPATIBLE: Final = 0.047
+"""The probability of a conflict below which two sentences can both be right. Of the held-out conflicts of
+`train/conflicts` and of the conflicts of fit-side scenarios 4 in 100 lie below it, of the other pairs 53 to 55."""
+CONFLICTING: Final = 0.88
+"""The probability from which two sentences of two passages contradict each other whatever the verifier says of them:
+of compatible pairs of fit-side scenarios 1.6 in 100 lie above it."""
+LONGEST_HEADING: Final = 120
+"""The most characters of a title that is read before a sentence."""
+MOST_SENTENCES: Final = 4
+"""How many sentences of each side are read: those of the passage that was found, from its beginning."""
+
+
+def with_heading(item: Evidence, text: str) -> str:
+    """A sentence with the title of its source before it, which may say what it is about."""
+    head = heading(item)
+    return f"{head}{text}" if len(head) <= LONGEST_HEADING else text
+
+
+def sentences_at(item: Evidence, start: int, end: int) -> list[str]:
+    """The whole sentences of prose of a source that a place of it is in; none if the source is a record.
+
+    >>> sentences_at(Evidence(id="a", text="It is shut. The fee is 40 euros a day."), 23, 25)
+    ['The fee is 40 euros a day.']
+    """
+    if is_record(item.text):
+        return []
+    spans = [one for one in split_sentences(item.text) if one.start < end and start < one.end]
+    texts = [item.text[one.start : one.end].strip() for one in spans[:MOST_SENTENCES]]
+    return [text for text in texts if is_prose(text)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The texts of both sides of a conflict, as they are read."""
+
+    own: tuple[str, ...]
+    """The claim and the sentences that support it."""
+    other: tuple[str, ...]
+    """The sentences that seem to contradict it."""
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Every text of one side with every text of the other."""
+        return [(own, other) for own in self.own for other in self.other]
+
+
+def without_compatible(jobs: Sequence[Job], judged: Sequence[Judged], conflicts: ConflictScorer) -> list[Judged]:
+    """The judgements of jobs, without the conflicts whose two sides can both be right.
+
+    Asked are conflicts on supported claims between two sources of prose. If the network fails, the claims count as
+    unchecked.
+    """
+    asked = {
+        place: sides
+        for place, (job, one) in enumerate(zip(jobs, judged, strict=True))
+        if one.conflict is not None and one.verdict is Verdict.SUPPORTED
+        if (sides := _sides(job, *one.conflict)) is not None
+    }
+    found = list(judged)
+    if not asked:
+        return found
+    pairs = list(dict.fromkeys(pair for sides in asked.values() for pair in sides.pairs))
+    try:
+        known = dict(zip(pairs, conflicts.probabilities(pairs), strict=True))
+    except (ModelError, VerifierError) as error:
+        for place in asked:
+            found[place] = replace(
+                found[place], verdict=Verdict.UNCHECKED, judgement=None, spans=(), conflict=None, failed=str(error)
+            )
+        return found
+    for place, sides in asked.items():
+        if max(known[pair] for pair in sides.pairs) < COMPATIBLE:
+            found[place] = replace(found[place], conflict=None)
+    return found
+
+
+def _sides(job: Job, supporting: EvidenceSpan, contradicting: EvidenceSpan) -> _Sides | None:
+    """The texts to be read, or None if one of the sides has no prose."""
+    items = {item.id: item for item in job.evidence.evidence}
+    own, other = items[supporting.evidence_id], items[contradicting.evidence_id]
+    behind, against = (
+        sentences_at(item, span.start, span.end) for item, span in ((own, supporting), (other, contradicting))
+    )
+    if not against or not behind:
+        return None
+    return _Sides(_headed(own, [job.claim, *behind]), _headed(other, against))
+
+
+def _headed(item: Evidence, texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(with_heading(item, text) for text in texts))

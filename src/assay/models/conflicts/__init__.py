@@ -1,0 +1,1 @@
+"""The network that tells conflicts of two sources from texts that only look so."""
