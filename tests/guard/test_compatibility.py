@@ -24,7 +24,7 @@ class Conflicts:
         self.chance, self.error = chance, error
         self.asked: list[tuple[str, str]] = []
 
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
         self.asked += pairs
         if self.error is not None:
             raise self.error
@@ -82,6 +82,31 @@ def test_records_are_left_to_the_rules() -> None:
     conflicts = Conflicts()
     check(LIFT, LIFT, record, conflicts=conflicts)
     assert conflicts.asked == []
+
+
+FEE, OTHER_FEE = "The fee is 40 euros a day.", "the fee is 60 euros a day."
+PADDING = "Whoever comes by the old road across the hills and along the river in the summer, " * 5
+SILENT = "The pool opens in May. The lockers are by the door. There is a lawn. A kiosk sells ice cream."
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        f"{PADDING}should know that {OTHER_FEE}",
+        "The pool opens in May. Fee: 60 €/d (1.1.-31.12.2026: 60 €).",
+        '{"fee": "60 euros a day"}',
+    ],
+)
+def test_a_conflict_stands_where_not_all_that_it_was_found_on_can_be_read(other: str) -> None:
+    deciding, against = check(FEE, FEE, other), check(FEE, FEE, other, conflicts=Conflicts(1.0))
+    assert bool(deciding.retrieval.conflicts) == bool(against.retrieval.conflicts)
+    assert deciding.action == against.action
+
+
+def test_each_sentence_of_the_passage_that_contradicts_is_read() -> None:
+    conflicts = Conflicts(0.5)
+    check(FEE, FEE, f"{SILENT} {OTHER_FEE.capitalize()}", conflicts=conflicts)
+    assert any(OTHER_FEE.capitalize() in other for _, other in conflicts.asked)
 
 
 def test_another_network_of_conflicts_is_another_verifier() -> None:

@@ -25,10 +25,10 @@ class Conflicts:
 
     digest = "conflicts"
 
-    def __init__(self, chance: float) -> None:
+    def __init__(self, chance: float | None) -> None:
         self.chance = chance
 
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
         return [self.chance for _ in pairs]
 
 
@@ -37,7 +37,7 @@ def conflicts(
     texts: tuple[str, str],
     *,
     found: tuple[bool, bool],
-    chance: float = 0.5,
+    chance: float | None = 0.5,
 ) -> tuple[PassageConflict, ...]:
     """What is told of two passages whose first sentences are judged to be at odds, by one side or by both."""
 
@@ -99,3 +99,17 @@ def test_what_the_conflict_network_is_sure_of_is_told_though_no_claim_was_contra
     assert conflicts(doubted, (RAISED, LOWER), found=(False, False), chance=0.95)
     assert not conflicts(doubted, (RAISED, LOWER), found=(False, False), chance=0.5)
     assert not conflicts({}, (RAISED, LOWER), found=(False, False), chance=0.95)
+
+
+def test_what_the_other_passage_supports_is_no_conflict_however_sure_the_conflict_network_is() -> None:
+    whole = f"{LOWER} {BEFORE}"
+    scores = {(LOWER, RAISED): AGAINST, (RAISED, LOWER): AGAINST, (whole, RAISED): SAYS_SO}
+    assert not conflicts(scores, (RAISED, whole), found=(True, True), chance=0.95)
+
+
+def test_figures_and_what_cannot_be_read_are_left_to_the_rules() -> None:
+    figures = ("Fee: 40 EUR/d (1.1.-31.12.: 40).", "Fee: 60 EUR/d (1.1.-31.12.: 60).")
+    scores = {figures: AGAINST, figures[::-1]: AGAINST}
+    assert conflicts(scores, figures, found=(True, True), chance=0.01)
+    read = {(LOWER, RAISED): AGAINST, (RAISED, LOWER): AGAINST}
+    assert conflicts(read, (RAISED, LOWER), found=(True, True), chance=None)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from assay.errors import ModelError, VerifierError
+from assay.errors import VerifierError
 from assay.guard.conflicts.both_ways import is_prose
 from assay.guard.conflicts.source_matching import is_record
 from assay.models import ConflictScorer
@@ -31,8 +31,10 @@ CONFLICTING: Final = 0.88
 of compatible pairs of fit-side scenarios 1.6 in 100 lie above it."""
 LONGEST_HEADING: Final = 120
 """The most characters of a title that is read before a sentence."""
-MOST_SENTENCES: Final = 4
-"""How many sentences of each side are read: those of the passage that was found, from its beginning."""
+MOST_BEHIND: Final = 3
+"""How many of the sentences that support the claim are read, beside the claim itself."""
+MOST_AGAINST: Final = 8
+"""How many sentences the contradicting side may have. All of them are read, or a conflict stands."""
 
 
 def with_heading(item: Evidence, text: str) -> str:
@@ -42,7 +44,7 @@ def with_heading(item: Evidence, text: str) -> str:
 
 
 def sentences_at(item: Evidence, start: int, end: int) -> list[str]:
-    """The whole sentences of prose of a source that a place of it is in; none if the source is a record.
+    """The whole sentences of a source that a place of it is in; none if one of them is no prose, or it is a record.
 
     >>> sentences_at(Evidence(id="a", text="It is shut. The fee is 40 euros a day."), 23, 25)
     ['The fee is 40 euros a day.']
@@ -50,8 +52,8 @@ def sentences_at(item: Evidence, start: int, end: int) -> list[str]:
     if is_record(item.text):
         return []
     spans = [one for one in split_sentences(item.text) if one.start < end and start < one.end]
-    texts = [item.text[one.start : one.end].strip() for one in spans[:MOST_SENTENCES]]
-    return [text for text in texts if is_prose(text)]
+    texts = [item.text[one.start : one.end].strip() for one in spans]
+    return texts if all(is_prose(text) for text in texts) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,14 @@ class _Sides:
 def without_compatible(jobs: Sequence[Job], judged: Sequence[Judged], conflicts: ConflictScorer) -> list[Judged]:
     """The judgements of jobs, without the conflicts whose two sides can both be right.
 
-    Asked are conflicts on supported claims between two sources of prose. If the network fails, the claims count as
-    unchecked.
+    Asked are conflicts on supported claims between two sources of prose. A conflict stands if not everything that it
+    was found on can be read. If the network fails, the claims count as unchecked.
     """
     asked = {
         place: sides
         for place, (job, one) in enumerate(zip(jobs, judged, strict=True))
         if one.conflict is not None and one.verdict is Verdict.SUPPORTED
-        if (sides := _sides(job, *one.conflict)) is not None
+        if (sides := _sides(job, one)) is not None
     }
     found = list(judged)
     if not asked:
@@ -87,28 +89,44 @@ def without_compatible(jobs: Sequence[Job], judged: Sequence[Judged], conflicts:
     pairs = list(dict.fromkeys(pair for sides in asked.values() for pair in sides.pairs))
     try:
         known = dict(zip(pairs, conflicts.probabilities(pairs), strict=True))
-    except (ModelError, VerifierError) as error:
+    except VerifierError as error:
         for place in asked:
             found[place] = replace(
                 found[place], verdict=Verdict.UNCHECKED, judgement=None, spans=(), conflict=None, failed=str(error)
             )
         return found
     for place, sides in asked.items():
-        if max(known[pair] for pair in sides.pairs) < COMPATIBLE:
+        chances = [known[pair] for pair in sides.pairs]
+        if all(chance is not None and chance < COMPATIBLE for chance in chances):
             found[place] = replace(found[place], conflict=None)
     return found
 
 
-def _sides(job: Job, supporting: EvidenceSpan, contradicting: EvidenceSpan) -> _Sides | None:
-    """The texts to be read, or None if one of the sides has no prose."""
+def _sides(job: Job, judged: Judged) -> _Sides | None:
+    """The texts to be read, or None if one of the sides is not prose throughout or too long."""
+    if judged.conflict is None:
+        return None
+    supporting, contradicting = judged.conflict
     items = {item.id: item for item in job.evidence.evidence}
     own, other = items[supporting.evidence_id], items[contradicting.evidence_id]
-    behind, against = (
-        sentences_at(item, span.start, span.end) for item, span in ((own, supporting), (other, contradicting))
-    )
-    if not against or not behind:
+    behind = sentences_at(own, supporting.start, supporting.end)
+    places = _places(judged, contradicting)
+    against = [sentences_at(other, start, end) for start, end in places]
+    texts = list(dict.fromkeys(text for some in against for text in some))
+    if not behind or not all(against) or len(texts) > MOST_AGAINST:
         return None
-    return _Sides(_headed(own, [job.claim, *behind]), _headed(other, against))
+    return _Sides(_headed(own, [job.claim, *behind[:MOST_BEHIND]]), _headed(other, texts))
+
+
+def _places(judged: Judged, span: EvidenceSpan) -> set[tuple[int, int]]:
+    """Where a source was read to find what a span shows: a span shows the first of several windows."""
+    places = {(span.start, span.end)}
+    for reading in judged.entailment.judgements:
+        windows = reading.premise.windows
+        first = windows[0]
+        if (first.evidence_id, first.start, first.end) == (span.evidence_id, span.start, span.end):
+            places |= {(one.start, one.end) for one in windows if one.evidence_id == span.evidence_id}
+    return places
 
 
 def _headed(item: Evidence, texts: Iterable[str]) -> tuple[str, ...]:

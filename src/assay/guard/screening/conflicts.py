@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from assay.errors import VerifierError
 from assay.guard.check.verdicts import Judged
+from assay.guard.conflicts.both_ways import is_prose
 from assay.guard.conflicts.compatibility import COMPATIBLE, CONFLICTING, with_heading
 from assay.guard.conflicts.source_conflicts import VALUES
 from assay.guard.conflicts.source_matching import is_record, names_another_subject
@@ -203,15 +204,15 @@ def find_conflicts(
     A pair is reported if a conflict is found with either sentence as the claim. If only one of them shows it, the pair
     must also be likely, or both sentences must mention what was asked, because a conflict missed there costs most. So
     is a pair of which the network is sure in both directions. Pairs that the network calls neutral are not judged, and
-    no pair is reported of which one sentence is supported by the other's passage. The conflict network has the last
-    word: a pair that it is sure of is reported, and one that can both be right is not.
+    no pair found so is reported of which one sentence is supported by the other's passage. Of prose the conflict
+    network has a say: what can both be right is not reported, and a pair that it is sure of is, though nothing else
+    found it.
 
     Args:
         pairs: the pairs as they were read.
         items: the passages.
         readers: what reads them.
         asked: the stems of the question.
-        scorer: the network.
         most: how many pairs are judged; by default a quarter as many as there are passages, but at least
             `LEAST_JUDGED`.
     """
@@ -240,15 +241,31 @@ def find_conflicts(
         alone = sure > 0 and (chance >= LIKELY or _on_question(one.pair, asked))
         if both or alone or _both_ways(one):
             found.append((one, max(sure, chance)))
-    borne_out = _supported_by_other([one.pair for one, _ in found], items, readers.scorer)
-    told = {id(one): sure for (one, sure), is_said in zip(found, borne_out, strict=True) if not is_said}
-    may_conflict = [one for one in pairs if id(one) in told or _contradiction(one) >= MENTIONED]
-    read = readers.conflicts.probabilities([_headed(one.pair, items) for one in may_conflict])
-    return [
-        _passage_conflict(one, items, max(told.get(id(one), 0.0), chance))
-        for one, chance in zip(may_conflict, read, strict=True)
-        if chance >= (COMPATIBLE if id(one) in told else CONFLICTING)
+    judged_so = {id(one): sure for one, sure in found}
+    read = [one for one in pairs if id(one) in judged_so or _contradiction(one) >= MENTIONED]
+    standing: list[tuple[PairReading, float]] = []
+    added: list[tuple[PairReading, float]] = []
+    for one, said in zip(read, _conflict_chances([one.pair for one in read], items, readers), strict=True):
+        sure = judged_so.get(id(one), -1.0)
+        if sure >= 0 and (said is None or said >= COMPATIBLE):
+            standing.append((one, max(sure, said or 0.0)))
+        elif sure < 0 and said is not None and said >= CONFLICTING:
+            added.append((one, said))
+    borne_out = _supported_by_other([one.pair for one, _ in standing], items, readers.scorer)
+    told = [one for one, is_said in zip(standing, borne_out, strict=True) if not is_said]
+    return [_passage_conflict(one, items, sure) for one, sure in [*told, *added]]
+
+
+def _conflict_chances(pairs: Sequence[Pair], items: Sequence[Evidence], readers: Readers) -> list[float | None]:
+    """What the conflict network says of each pair; None for one of which a side is no prose or cannot be read."""
+    texts = [
+        _headed(pair, items)
+        if all(is_prose(one.text) and not is_record(items[one.passage].text) for one in (pair.first, pair.second))
+        else None
+        for pair in pairs
     ]
+    known = iter(readers.conflicts.probabilities([text for text in texts if text is not None]))
+    return [next(known) if text is not None else None for text in texts]
 
 
 def _headed(pair: Pair, items: Sequence[Evidence]) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
+from unicodedata import name
 
 from assay.errors import ModelError
 from assay.models.cache import CachedScorer, CacheOptions
@@ -28,7 +29,7 @@ MANIFEST: Final = "conflicts.json"
 """The manifest of the graph, of the verifier's file that it reads its table of words from, and of the tokenizer."""
 FILES: Final = (GRAPH, "model.onnx", "tokenizer.json", "config.json")
 LONGEST: Final = 400
-"""The most characters of a passage that are read; pairs of training were at most 160 tokens long."""
+"""The most characters of a passage that is read; pairs of training were at most 160 tokens long."""
 KEPT: Final = CacheOptions(max_entries=8_192, max_bytes=4 * 1024 * 1024)
 _LEAST: Final = 1e-6
 
@@ -41,10 +42,11 @@ class ConflictScorer(Protocol):
         """Identifies everything that a probability depends on."""
         ...
 
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
         """For each pair of passages the probability, in [0, 1], that they cannot both be right.
 
-        It does not depend on which of the two comes first. A pair that is too long for the network gets 0.
+        It does not depend on which of the two comes first. None for a pair that cannot be read as a whole: nothing is
+        known of it.
 
         Raises:
             VerifierError: the network failed.
@@ -67,10 +69,14 @@ class ConflictNetwork:
         """The digest of the network."""
         return self._scorer.digest
 
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """As `ConflictScorer.probabilities`: the mean of the log odds of both directions."""
-        cut = [(first[:LONGEST], second[:LONGEST]) for first, second in pairs]
-        asked = list(dict.fromkeys(one for first, second in cut for one in ((first, second), (second, first))))
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
+        """As `ConflictScorer.probabilities`: the mean of the log odds of both directions.
+
+        Passages of more than `LONGEST` characters, and such as have letters of another script than Latin, are not read.
+        """
+        read = {text for pair in pairs for text in pair if _can_be_read(text)}
+        both = [pair for pair in pairs if read.issuperset(pair)]
+        asked = list(dict.fromkeys(one for first, second in both for one in ((first, second), (second, first))))
         counts = self._scorer.count_tokens([f"{first} {second}" for first, second in asked]) if asked else []
         fitting = [one for one, size in zip(asked, counts, strict=True) if size <= self._scorer.max_pair_tokens - 8]
         scores = self._scorer.score(fitting)[:, 0].tolist() if fitting else []
@@ -78,9 +84,14 @@ class ConflictNetwork:
         return [
             _sigmoid((odds[first, second] + odds[second, first]) / 2)
             if (first, second) in odds and (second, first) in odds
-            else 0.0
-            for first, second in cut
+            else None
+            for first, second in pairs
         ]
+
+
+def _can_be_read(text: str) -> bool:
+    """Whether the network learned the script of a text that is short enough: of other scripts it knows few letters."""
+    return len(text) <= LONGEST and all("LATIN" in name(sign, "") for sign in text if sign.isalpha())
 
 
 def _logit(probability: float) -> float:
@@ -145,7 +156,7 @@ class EmbeddedConflicts:
         """
         return _manifest_digest()
 
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
         """As `ConflictScorer.probabilities`.
 
         Raises:
