@@ -82,6 +82,12 @@ def test_nothing_is_known_of_a_passage_that_cannot_be_read_as_a_whole(text: str)
     assert all(text not in pair for pair in scorer.asked)
 
 
+def test_nothing_is_known_of_a_passage_with_a_sign_that_the_network_has_never_seen() -> None:
+    known, unknown = EmbeddedConflicts().probabilities([(FEE, FEE), (FEE, f"{FEE} \N{SCROLL}")])
+    assert known is not None
+    assert unknown is None
+
+
 @pytest.mark.parametrize("name", [GRAPH, "model.onnx", "tokenizer.json"])
 def test_an_altered_file_is_refused(tmp_path: Path, name: str) -> None:
     folder = shutil.copytree(EMBEDDED, tmp_path / "weights")

@@ -80,6 +80,11 @@ class PairTokenizer:
         encodings = self._tokenizer.encode_batch_fast([readable(t) for t in texts], add_special_tokens=False)
         return [len(e) for e in encodings]
 
+    def knows(self, text: str) -> bool:
+        """Whether every sign of a text is read: none of its tokens stands for something unknown."""
+        unknown = self._tokenizer.token_to_id("[UNK]")
+        return unknown not in self._tokenizer.encode(readable(text), add_special_tokens=False).ids
+
     def words(self, claim: str) -> ClaimWords:
         """The words of a claim, divided at white space, without the punctuation around them.
 

@@ -123,8 +123,8 @@ def _places(judged: Judged, span: EvidenceSpan) -> set[tuple[int, int]]:
     places = {(span.start, span.end)}
     for reading in judged.entailment.judgements:
         windows = reading.premise.windows
-        first = windows[0]
-        if (first.evidence_id, first.start, first.end) == (span.evidence_id, span.start, span.end):
+        shown = [(one.evidence_id, one.start, one.end) for one in windows[:1]]
+        if shown == [(span.evidence_id, span.start, span.end)]:
             places |= {(one.start, one.end) for one in windows if one.evidence_id == span.evidence_id}
     return places
 

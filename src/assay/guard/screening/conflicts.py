@@ -40,7 +40,6 @@ from assay.guard.screening.pairs import (
 )
 from assay.guard.screening.readers import Readers
 from assay.models import PairScorer
-from assay.retrieve import heading
 from assay.schema import Evidence, PassageConflict, Verdict
 from assay.text.lexicon import find_words
 from assay.text.sentences import split_sentences
@@ -93,7 +92,7 @@ def read_pairs(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairSco
         return []
     asked: list[tuple[str, str]] = []
     for pair in pairs:
-        mine, theirs = _read(items, pair.first), _read(items, pair.second)
+        mine, theirs = _headed(pair, items)
         asked += [(theirs, pair.first.text), (mine, pair.second.text)]
     known = _scored(asked, scorer)
     silent = [0.0, 1.0, 0.0]
@@ -109,11 +108,6 @@ def _scored(asked: Sequence[tuple[str, str]], scorer: PairScorer) -> dict[tuple[
     sizes = scorer.count_tokens([f"{premise} {claim}" for premise, claim in unique]) if unique else []
     fitting = [one for one, size in zip(unique, sizes, strict=True) if size <= scorer.max_pair_tokens - 8]
     return dict(zip(fitting, scorer.score(fitting).tolist(), strict=True)) if fitting else {}
-
-
-def _read(items: Sequence[Evidence], one: Statement) -> str:
-    head = heading(items[one.passage])
-    return (head if len(head) <= 120 else "") + one.text
 
 
 def _pair_reading(

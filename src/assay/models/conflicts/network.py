@@ -3,13 +3,13 @@
 A verifier asks whether a claim follows from evidence that is given as being about it, so it takes what merely differs
 for a contradiction: the fee of another office, the rule for another case. This network was trained to tell such near
 texts from conflicts (docs/adr/0126). It shares its table of words with the default verifier, whose file it reads that
-part of, and is loaded when two sources are first compared.
+part of, and is loaded when the first conflict is looked at.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
@@ -59,10 +59,12 @@ class ConflictNetwork:
 
     Args:
         scorer: gives the probability of a conflict in the first column.
+        knows: whether the network knows every sign of a text; of any text by default.
     """
 
-    def __init__(self, scorer: PairScorer) -> None:
+    def __init__(self, scorer: PairScorer, knows: Callable[[str], bool] | None = None) -> None:
         self._scorer = scorer
+        self._knows = knows
 
     @property
     def digest(self) -> str:
@@ -70,37 +72,34 @@ class ConflictNetwork:
         return self._scorer.digest
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        """As `ConflictScorer.probabilities`: the mean of the log odds of both directions.
+        """As `ConflictScorer.probabilities`: the geometric mean of the odds of both directions.
 
-        Passages of more than `LONGEST` characters, and such as have letters of another script than Latin, are not read.
+        Passages of more than `LONGEST` characters, such as have letters of another script than Latin, and such as have
+        signs that the network does not know are not read.
         """
-        read = {text for pair in pairs for text in pair if _can_be_read(text)}
+        read = {text for pair in pairs for text in pair if self._can_be_read(text)}
         both = [pair for pair in pairs if read.issuperset(pair)]
         asked = list(dict.fromkeys(one for first, second in both for one in ((first, second), (second, first))))
         counts = self._scorer.count_tokens([f"{first} {second}" for first, second in asked]) if asked else []
         fitting = [one for one, size in zip(asked, counts, strict=True) if size <= self._scorer.max_pair_tokens - 8]
         scores = self._scorer.score(fitting)[:, 0].tolist() if fitting else []
-        odds = {one: _logit(score) for one, score in zip(fitting, scores, strict=True)}
+        odds = {one: _odds(score) for one, score in zip(fitting, scores, strict=True)}
         return [
-            _sigmoid((odds[first, second] + odds[second, first]) / 2)
+            1 - 1 / (1 + math.sqrt(odds[first, second] * odds[second, first]))
             if (first, second) in odds and (second, first) in odds
             else None
             for first, second in pairs
         ]
 
+    def _can_be_read(self, text: str) -> bool:
+        """Whether a text is short enough, of a script that the network learned, and of signs that it knows."""
+        latin = all("LATIN" in name(sign, "") for sign in text if sign.isalpha())
+        return len(text) <= LONGEST and latin and (self._knows is None or self._knows(text))
 
-def _can_be_read(text: str) -> bool:
-    """Whether the network learned the script of a text that is short enough: of other scripts it knows few letters."""
-    return len(text) <= LONGEST and all("LATIN" in name(sign, "") for sign in text if sign.isalpha())
 
-
-def _logit(probability: float) -> float:
+def _odds(probability: float) -> float:
     bounded = min(max(probability, _LEAST), 1 - _LEAST)
-    return math.log(bounded / (1 - bounded))
-
-
-def _sigmoid(odds: float) -> float:
-    return 1 / (1 + math.exp(-odds))
+    return bounded / (1 - bounded)
 
 
 def read_conflict_network(folder: Path, *, threads: int | None = None) -> ConflictNetwork:
@@ -118,16 +117,17 @@ def read_conflict_network(folder: Path, *, threads: int | None = None) -> Confli
         raise ModelError(f"{folder / MANIFEST}: missing; install the package again, its weights are not complete")
     digest = verify_files(folder, [folder / name for name in FILES], manifest)
     threads = threads or usable_cpus()
+    tokenizer = load_tokenizer(folder / "tokenizer.json")
     scorer = OnnxCrossEncoder(
         name=f"{manifest.name} {manifest.version}",
         digest=digest,
         session=start_session(folder / GRAPH, DEFAULT_RUNTIME, threads),
-        tokenizer=load_tokenizer(folder / "tokenizer.json"),
+        tokenizer=tokenizer,
         labels=LabelOrder(size=1),
         max_pair_tokens=position_limit(read_json(folder / "config.json"), folder),
         threads=threads,
     )
-    return ConflictNetwork(CachedScorer(scorer, KEPT))
+    return ConflictNetwork(CachedScorer(scorer, KEPT), tokenizer.knows)
 
 
 @lru_cache(maxsize=1)
