@@ -2,10 +2,11 @@
 
     python -m train.conflict_network --base .work/shipped/model --out .work/conflicts [--passes 3] [--scenarios 8000]
 
-It begins with the verifier's weights (`train.shipped`) and one new output, and reads the pairs of
-`train.conflict_pairs`: all of the written items, in both directions over the passes, and a balanced sample of those of
-the scenarios; with `--data` also pairs of sentences of one document. Embeddings stay as they are, so that both networks
-share one table of words (`train.export_conflicts`).
+It begins with the verifier's weights (`train.shipped`) and one new output, and reads pairs in both directions over the
+passes: those of the written items (`train.conflict_pairs`), all or a sample beside all of the files that `--fresh`
+names, a balanced sample of those of the scenarios, and some that the retrieval gate would read; with `--data` also
+statements beside real documents, a balanced sample of labelled rows (`train.document_pairs`) and pairs of sentences of
+one document. Embeddings stay as they are, so that both networks share one table of words (`train.export_conflicts`).
 Layers towards the input learn more slowly by `LAYER_DECAY` each. `--resume` goes on from what an earlier run left in
 `--out`. After each pass the held-out items and pairs of held-out scenarios are judged.
 """
@@ -25,7 +26,20 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from train.conflict_pairs import PassagePair, balanced, of_documents, of_scenarios, read_items
+from train.conflict_pairs import (
+    FOLDER,
+    HELD_OUT,
+    PassagePair,
+    balanced,
+    of_documents,
+    of_scenarios,
+    of_screening,
+    read_items,
+    titles_of,
+    with_titles,
+)
+from train.document_pairs import held_out_runs, of_labelled, of_statements, shares_text
+from train.network import Halved, has_bfloat16, precision
 from train.scenario_rows import WEIGHTS
 from train.two_heads import TwoHeads, load_two_heads, save_two_heads
 
@@ -37,6 +51,8 @@ WARM_SHARE = 0.06
 LAYER_DECAY = 0.95
 HEAD_RATE = 1e-3
 """The rate of a new output."""
+TITLED = 0.4
+"""The share of pairs that get titles of sources, as the pairs of the gate have."""
 FALSE_ALARMS = 0.05
 """The share of compatible pairs at which found conflicts are reported."""
 
@@ -113,18 +129,9 @@ def scores_of(network: TwoHeads, encoder: Encoder, pairs: Sequence[PassagePair])
     total = np.zeros(len(pairs))
     for texts in ([(one.first, one.second) for one in pairs], [(one.second, one.first) for one in pairs]):
         for batch in encoder.batches(texts):
-            with torch.no_grad(), _passes():
+            with torch.no_grad(), precision():
                 total[batch.places] += network(batch.ids, batch.mask, batch.types)[0][:, 0].float().numpy() / 2
     return total
-
-
-def _passes() -> torch.autocast:
-    return torch.autocast("cpu", dtype=torch.bfloat16, enabled=torch.backends.mkldnn.is_available() and _has_bfloat16())
-
-
-def _has_bfloat16() -> bool:
-    cpu = Path("/proc/cpuinfo")
-    return cpu.exists() and "bf16" in cpu.read_text()
 
 
 def report(network: TwoHeads, encoder: Encoder, pairs: Sequence[PassagePair], name: str) -> dict[str, float]:
@@ -168,6 +175,11 @@ def main() -> None:
     parser.add_argument("--scenarios", type=int, default=8_000, help="pairs of scenarios in a pass")
     parser.add_argument("--data", type=Path, help="the labelled data, for pairs of sentences of one document")
     parser.add_argument("--documents", type=int, default=4_000, help="such pairs in all")
+    parser.add_argument("--written", type=int, help="pairs of written items in a pass; all by default")
+    parser.add_argument("--fresh", default="", help="files of items all of whose pairs are in each pass, with commas")
+    parser.add_argument("--screened", type=int, default=6_000, help="pairs of the gate in a pass")
+    parser.add_argument("--beside", type=int, help="pairs of statements beside documents in a pass; all by default")
+    parser.add_argument("--labelled", type=int, default=8_000, help="pairs of labelled rows in a pass")
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument(
         "--decay-share", type=float, default=0.6, help="the share of the steps over which the rate falls"
@@ -184,22 +196,58 @@ def main() -> None:
     resumed = given.resume and checkpoint.exists()
     network = load_two_heads(checkpoint) if resumed else with_one_output(load_two_heads(given.base))
     network.eval()  # no dropout, as in all stages of the verifier
-    written = [pair for item in read_items() for pair in item.pairs()]
+    anew = frozenset(name for name in given.fresh.split(",") if name)
+    if unknown := anew - {path.stem for path in FOLDER.glob("*.jsonl")} | anew & HELD_OUT:
+        raise SystemExit(f"--fresh: expected files of {FOLDER.name} that are not held out, got {', '.join(unknown)}")
+    fresh = [pair for item in read_items(only=anew) for pair in item.pairs()] if anew else []
+    known = set(fresh)
+    written = [pair for item in read_items() for pair in item.pairs() if pair not in known]
     told = list(of_scenarios("train", rng))
-    near = of_documents(given.data, given.documents, rng) if given.data is not None else []
+    screened = list(of_screening("train"))
+    near, labelled, beside = list[PassagePair](), list[PassagePair](), list[PassagePair]()
+    if given.data is not None:
+        runs = held_out_runs(given.data)
+        near = of_documents(given.data, given.documents, rng, lambda text: shares_text(text, runs))
+        labelled, beside = list(of_labelled(given.data, rng, runs)), of_statements(given.data)
     held = {
         name: [pair for item in read_items(only=frozenset({name})) for pair in item.pairs(derived=False)]
         for name in ("held_1", "held_2")
     }
+    for name in ("held_1", "held_2"):
+        held[f"{name} under titles"] = with_titles(held[name], titles_of("test"), 1.0, random.Random(5))
     held["scenarios"] = balanced(list(of_scenarios("test", random.Random(3))), 1_200, random.Random(4))
     groups = groups_of(network, given.rate, given.rate if resumed else HEAD_RATE)
     weights = [weight for group in groups for weight in group["params"]]  # type: ignore[attr-defined]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
-    passes = [[*written, *balanced(told, given.scenarios, rng), *near] for _ in range(given.passes)]
+    some = min(given.written or len(written), len(written))
+    titles = titles_of("train")
+    passes = [
+        [
+            *with_titles(
+                [
+                    *fresh,
+                    *rng.sample(written, some),
+                    *rng.sample(beside, min(given.beside or len(beside), len(beside))),
+                    *balanced(told, given.scenarios, rng),
+                    *balanced(labelled, given.labelled, rng),
+                    *near,
+                ],
+                titles,
+                TITLED,
+                rng,
+            ),
+            *rng.sample(screened, min(given.screened, len(screened))),
+        ]
+        for _ in range(given.passes)
+    ]
     print(
-        f"{len(written)} written pairs, {len(told)} of scenarios, {len(near)} of documents, {len(passes[0])} in a pass",
+        f"{len(fresh) + len(written)} pairs of items, {len(beside)} of statements beside documents, "
+        f"{len(told)} of scenarios, {len(screened)} of the gate, {len(labelled)} of labelled rows, "
+        f"{len(near)} of documents, {len(passes[0])} in a pass",
         flush=True,
     )
+    halved = Halved(network) if has_bfloat16() else None
+    passing = network if halved is None else halved.passes.eval()
     total, step, tokens, begun, figures = 0, 0, 0, time.monotonic(), {}
     for number, pairs in enumerate(passes, 1):
         texts = [(one.first, one.second) if rng.random() < 0.5 else (one.second, one.first) for one in pairs]
@@ -210,13 +258,16 @@ def main() -> None:
             pace = min(1.0, (step + 1) / (WARM_SHARE * total), max(0.02, (total - step) / (given.decay_share * total)))
             for group in optimizer.param_groups:
                 group["lr"] = group["peak"] * pace
-            with _passes():
-                logits = network(batch.ids, batch.mask, batch.types)[0][:, 0]
+            logits = passing(batch.ids, batch.mask, batch.types)[0][:, 0]
             loss = torch.nn.functional.binary_cross_entropy_with_logits(logits.float(), labels[batch.places])
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
+            if halved is not None:
+                halved.give_gradients()
             torch.nn.utils.clip_grad_norm_(weights, 1.0)
             optimizer.step()
+            if halved is not None:
+                halved.take_weights()
             step, tokens = step + 1, tokens + int(batch.mask.sum())
             if step % 50 == 0:
                 pace_now = tokens / (time.monotonic() - begun)

@@ -28,12 +28,17 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from assay.guard.conflicts.source_matching import claim_share_in_passage
+from assay.guard.conflicts.both_ways import is_prose
+from assay.guard.conflicts.compatibility import LONGEST_HEADING, with_heading
+from assay.guard.conflicts.source_matching import claim_share_in_passage, is_record
+from assay.guard.screening.pairs import FAMILY, LEAST_READ, PassageSubjects, candidates, statements_of
+from assay.retrieve import heading
+from assay.text.lexicon import find_words
 from assay.text.sentences import split_sentences
 from train.contrast import exchange
 from train.rows import detokenise, load_training_sets, part_of
@@ -204,6 +209,11 @@ MOST_CHARACTERS: Final = 6_000
 MOST_WORDS: Final = 60
 DISAGREEING: Final = frozenset({"ne"})
 """Batches whose sources disagree, so that two of their sentences need not be compatible."""
+DISAGREEING_CLAIMS: Final = re.compile(
+    r"conflict|contradict|disagree|discord|dissens|outdat|obsol|stale|supersed|veraltet|widerspr|\bold\b|version|correct",
+    re.IGNORECASE,
+)
+"""What is in the kind of a claim of a scenario whose sources disagree, or one of which takes another's place."""
 
 
 def of_scenarios(side: Side, rng: random.Random) -> Iterator[PassagePair]:
@@ -279,13 +289,14 @@ def _two_alike(texts: Sequence[str], rng: random.Random) -> tuple[str, str]:
     return own, max(others, key=lambda one: claim_share_in_passage(own, one, ()) + ALIKE * rng.random())
 
 
-def of_documents(data: Path, most: int, rng: random.Random) -> list[PassagePair]:
+def of_documents(data: Path, most: int, rng: random.Random, apart: Callable[[str], bool]) -> list[PassagePair]:
     """Pairs of sentences of one document, which do not contradict each other, of documents for training.
 
     Args:
         data: the labelled data.
         most: how many pairs at most, one a document.
         rng: of all choices.
+        apart: whether a document is held out.
     """
     documents = {row.evidence: row.source for row in load_training_sets(data) if part_of(row) == "train"}
     found = []
@@ -293,10 +304,66 @@ def of_documents(data: Path, most: int, rng: random.Random) -> list[PassagePair]
         text = detokenise(" ".join(evidence))
         sentences = [text[one.start : one.end].strip() for one in split_sentences(text[:MOST_CHARACTERS])]
         sentences = [one for one in sentences if FEWEST_WORDS <= len(one.split()) <= MOST_WORDS]
-        if len(sentences) >= FEWEST_SENTENCES:
+        if len(sentences) >= FEWEST_SENTENCES and not apart(text):
             found.append(PassagePair(*_two_alike(sentences, rng), False, source))
         if len(found) >= most:
             break
+    return found
+
+
+def of_screening(side: Side) -> Iterator[PassagePair]:
+    """Pairs of sentences of the passages of scenarios that the retrieval gate would read, which do not disagree.
+
+    Args:
+        side: which batches.
+    """
+    for batch, scenarios in batches(side).items():
+        for scenario in scenarios:
+            disagree = any(DISAGREEING_CLAIMS.search(claim.get("kind") or "") for claim in scenario["claims"])
+            if batch in DISAGREEING or disagree:
+                continue
+            items = evidence_of(scenario)
+            asked = frozenset(
+                word.stem[:FAMILY] for word in find_words(scenario.get("question") or "").lexemes if word.weight
+            )
+            said = [one for place, item in enumerate(items) for one in statements_of(place, item, asked)]
+            subjects = PassageSubjects(said, items)
+            for pair in candidates(said, asked, max(LEAST_READ, len(items))):
+                sides = [(items[one.passage], one.text) for one in (pair.first, pair.second)]
+                if not subjects.differ(pair.first.passage, pair.second.passage) and all(
+                    is_prose(text) and not is_record(item.text) for item, text in sides
+                ):
+                    one, other = (with_heading(item, text) for item, text in sides)
+                    yield PassagePair(one, other, False, batch)
+
+
+def titles_of(side: Side) -> list[str]:
+    """The titles of the sources of scenarios, as they stand before a sentence in use."""
+    found = {heading(item) for some in batches(side).values() for one in some for item in evidence_of(one)}
+    return sorted(title for title in found if 0 < len(title) <= LONGEST_HEADING)
+
+
+def with_titles(
+    pairs: Sequence[PassagePair], titles: Sequence[str], share: float, rng: random.Random
+) -> list[PassagePair]:
+    """The pairs, some of them with titles of sources before one passage or both.
+
+    A network that only ever saw two titles over compatible passages takes titles for a sign that there is no conflict.
+    So they are drawn without regard to what the pair is.
+
+    Args:
+        pairs: pairs without titles.
+        titles: to choose from.
+        share: of the pairs that get titles; a quarter of these has one on one side only.
+        rng: of all choices.
+    """
+    found = []
+    for pair in pairs:
+        one, other = rng.sample(titles, 2)
+        chance = rng.random() / share if share else 1.0
+        first = f"{one}{pair.first}" if chance < 7 / 8 else pair.first
+        second = f"{other}{pair.second}" if chance < 3 / 4 or 7 / 8 <= chance < 1 else pair.second
+        found.append(PassagePair(first, second, pair.conflict, pair.source))
     return found
 
 

@@ -6,11 +6,11 @@
 
 `train.stage` samples a mixture that a processor reads once; an accelerator reads everything several times, and what
 it reads of each part is a share that `train.accelerated --shares` gives. Parts to train on: ``scenarios`` (read
-`--reads` times, evidence assembled to a length drawn anew each time, with contrasts), ``answers`` (twice),
-``summaries``, ``old`` (the old mixture and claims beside the evidence of other documents) and ``made``. Parts to
-measure on, from the fit side: ``fit`` (scenarios), ``fit_sets``, ``fit_answers`` and ``fit_edits``. Batches named by
-`--apart` go to ``apart`` and, as they were written, to ``apart_claims``: a run that leaves ``apart`` out is measured
-on claims that it has not read.
+`--reads` times, evidence assembled to a length drawn anew each time, with contrasts), ``beside`` (statements beside
+documents of the labelled data, in the same way), ``answers`` (twice), ``summaries``, ``old`` (the old mixture and
+claims beside the evidence of other documents) and ``made``. Parts to measure on, from the fit side: ``fit``
+(scenarios), ``fit_sets``, ``fit_answers`` and ``fit_edits``. Batches named by `--apart` go to ``apart`` and, as they
+were written, to ``apart_claims``: a run that leaves ``apart`` out is measured on claims that it has not read.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 
 from assay.models.cross_encoder import OnnxCrossEncoder
 from train.data import REPOSITORY, for_training
+from train.document_pairs import rows_beside
 from train.made import make
 from train.provenance import commit_of
 from train.read import SUMMARIES, as_read
@@ -49,6 +50,16 @@ def of_scenarios(reads: int, seed: int, apart: frozenset[str]) -> Iterator[tuple
         yield "apart", kept
         first = [row for row in kept if row.source.count(":") == 1 and (row.group or "").endswith(f"/{seed}")]
         yield "apart_claims", [dataclasses.replace(row, group=None) for row in first]
+
+
+def of_statements_beside(data: Path, reads: int, seed: int) -> list[Row]:
+    """The statements beside documents of the labelled data, read several times, each time in groups of their own."""
+    rows = rows_beside(data)
+    return [
+        dataclasses.replace(row, group=f"{row.group}/{seed + turn}")
+        for turn in range(reads)
+        for row in as_read(rows, seed=seed + turn)
+    ]
 
 
 def of_fit(seed: int) -> list[Row]:
@@ -93,6 +104,7 @@ def main() -> None:
 
     for name, rows in of_scenarios(given.reads, given.seed, apart):
         write(name, rows)
+    write("beside", of_statements_beside(given.data, given.reads, given.seed))
     write("fit", of_fit(given.seed))
     for name, rows in of_sets(load_training_sets(given.data), given.seed):
         write(name, rows)

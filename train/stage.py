@@ -24,6 +24,7 @@ from assay.models.cross_encoder import OnnxCrossEncoder
 from train.data import REPOSITORY, for_training, lengths
 from train.made import make
 from train.mistakes import misread, read_again
+from train.parts import of_statements_beside
 from train.provenance import commit_of, file_digest, record_path
 from train.read import SUMMARIES, as_read
 from train.rows import ANSWERS, Row, load_training_sets, mix, report, strangers
@@ -139,6 +140,7 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=6_000, help="rows of models' answers (%(default)s)")
     parser.add_argument("--summaries", type=int, default=7_000, help="rows of summaries and replies (%(default)s)")
     parser.add_argument("--old", type=int, default=6_000, help="rows of the old mixture (%(default)s)")
+    parser.add_argument("--beside", type=int, default=0, help="reads of each statement beside a document (%(default)s)")
     parser.add_argument("--made", type=int, default=9_000, help="rows made of labelled ones (%(default)s)")
     parser.add_argument("--mistakes", type=Path, help="weights of a network: groups that it misreads are read again")
     parser.add_argument("--seed", type=int, default=7)
@@ -156,6 +158,7 @@ def main() -> None:
         )
     ]
     scenarios = rehearsed(scenarios, fresh, given.rehearse, given.seed)
+    scenarios += of_statements_beside(given.data, given.beside, given.seed)
     if given.mistakes:
         scenarios += once_more(given.mistakes, given.seed + 1_000)
     found = stage_rows(
@@ -174,6 +177,7 @@ def main() -> None:
             "answers",
             "summaries",
             "old",
+            "beside",
             "made",
             "seed",
         )

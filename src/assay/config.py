@@ -14,6 +14,7 @@ from assay.models import (
     DEFAULT,
     DEFAULT_RUNTIME,
     CachedScorer,
+    ConflictScorer,
     PairScorer,
     Runtime,
     embedded_name,
@@ -250,6 +251,7 @@ class Guard(CoreGuard):
         judging: "JudgeOptions | None" = None,
         runtime: str | None = None,
         knowledge: "KnowledgeBase | str | Path | Literal[False] | None" = None,
+        conflicts: ConflictScorer | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """Make a guard.
@@ -268,15 +270,14 @@ class Guard(CoreGuard):
             uses: where used receipts are remembered: the URL of a database, in which each is committed once by all
                 processes that name it, or what remembers them; what `ASSAY_DATABASE_URL` names by default, else the
                 memory of this process. A database is opened with the first commit.
-            llm: the chat model that `generate` and `repair` ask, and checks where the policy has them ask one, such as
-                `assay.Chat("gpt-5")`.
+            llm: the chat model, such as `assay.Chat("gpt-5")`, for `generate`, `repair` and checks of such a policy.
             budget: what one check may spend on it.
             judging: how it is asked as a judge, where the policy has one asked.
             runtime: what runs the network, `onnxruntime`, `openvino` (needs the extra of that name) or `cuda` (PyTorch
                 weights on a GPU; needs the extra `torch`); what `ASSAY_RUNTIME` names by default, else `onnxruntime`.
-            knowledge: the sources outside of the evidence that are asked about claims which it does not support, or a
-                file that lists them; those of the policy's file or of the one that `ASSAY_CONFIG` names by default,
-                and none where it is False.
+            knowledge: sources outside of the evidence, asked about claims that it does not support, or a file of them;
+                those of the policy's file or of the one that `ASSAY_CONFIG` names by default; none where it is False.
+            conflicts: tells whether two sources cannot both be right; the network in the package by default.
             environ: the environment; that of the process by default.
 
         Raises:
@@ -301,6 +302,7 @@ class Guard(CoreGuard):
             budget=budget,
             judging=judging,
             knowledge=_knowledge(knowledge, environ, scorer),
+            conflicts=conflicts,
         )
 
 

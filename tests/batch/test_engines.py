@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from assay.batch.engines.processes import ProcessEngine
 from assay.batch.engines.ray_actors import gpus_per_actor
 from assay.batch.values import BatchWork, Piece, RawRow
 from assay.errors import InputError, MissingPackageError, VerifierError
+from assay.testing import FakeScorer
 
 RAY = pytest.mark.skipif(
     os.environ.get("ASSAY_RAY") != "required",
@@ -201,3 +203,49 @@ def test_no_module_of_the_working_folder_is_run_by_the_fork_server(tmp_path: Pat
     )
     assert not (rows / "owned").exists()
     assert done.stdout.split()[-1] == "0", done.stderr
+
+
+def test_the_fork_server_loads_both_networks_so_that_workers_share_them() -> None:
+    program = (
+        "import assay.batch.engines.preloaded\n"
+        "from assay.models.conflicts import network\n"
+        "loaded = list(network._LOADED)\n"
+        "network.EmbeddedConflicts().probabilities([('It is open.', 'It is shut.')])\n"
+        "print(loaded, list(network._LOADED))\n"
+    )
+    environ = {**os.environ, "ASSAY_BATCH_PRELOAD": "1:"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=False, env=environ, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout.split()) == (0, ["[1]", "[1]"]), done.stderr
+
+
+def test_a_batch_goes_on_where_the_conflict_network_cannot_be_loaded() -> None:
+    program = (
+        "import assay.models.conflicts.network as network\n"
+        "from assay.errors import ModelError\n"
+        "def broken(*_, **__):\n"
+        "    raise ModelError('conflicts.onnx: altered')\n"
+        "network.read_conflict_network = broken\n"
+        "import assay.batch.engines.preloaded\n"
+        "print(list(network._LOADED))\n"
+    )
+    environ = {**os.environ, "ASSAY_BATCH_PRELOAD": "1:"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=False, env=environ, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout.split()) == (0, ["[]"]), done.stderr
+
+
+def test_a_worker_of_a_batch_reads_conflicts_with_as_many_threads_as_it_was_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from assay.models.conflicts import network
+
+    loaded: dict[int, object] = {}
+    monkeypatch.setattr(network, "_LOADED", loaded)
+    monkeypatch.setattr(network, "read_conflict_network", lambda _, threads: network.ConflictNetwork(FakeScorer()))
+    judge = BatchWork(policy="general", threads=3).begin(FakeScorer())
+    assert isinstance(judge, partial)
+    judge.args[0]._parts.conflicts.load()
+    assert list(loaded) == [3]

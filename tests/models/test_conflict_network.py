@@ -53,6 +53,19 @@ def test_nothing_is_loaded_for_no_pair() -> None:
     assert EmbeddedConflicts().probabilities([]) == []
 
 
+def test_a_number_of_threads_has_a_network_of_its_own_that_says_the_same() -> None:
+    pair = (FEE, "Adults pay 35 euros a year at the library.")
+    EmbeddedConflicts(1).load()
+    assert load_conflict_network(1) is load_conflict_network(1) is not load_conflict_network(3)
+    assert EmbeddedConflicts(1).probabilities([pair]) == EmbeddedConflicts(3).probabilities([pair])
+
+
+def test_who_names_no_number_of_threads_gets_the_network_that_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.models.conflicts.network._LOADED", {})
+    EmbeddedConflicts(5).load()
+    assert load_conflict_network() is load_conflict_network(5)
+
+
 class Scripted:
     """A scorer of known odds, whose texts have a token for each letter."""
 

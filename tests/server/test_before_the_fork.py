@@ -66,6 +66,18 @@ def test_warming_up_leaves_no_thread_and_no_file(tmp_path: Path, monkeypatch: py
     assert list(tmp_path.iterdir()) == []
 
 
+def test_warming_up_loads_the_conflict_network_though_no_sample_has_a_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+    from assay.guard import Guard
+    from assay.models.conflicts import network
+    from assay.policy import preset
+
+    loaded: dict[int, object] = {}
+    monkeypatch.setattr(network, "_LOADED", loaded)
+    monkeypatch.setattr(Guard, "check", lambda *_, **__: None)
+    warm(preset("general"), FakeScorer(), with_store=False)
+    assert len(loaded) == 1
+
+
 @pytest.mark.parametrize("first", [True, False])
 def test_of_several_workers_the_first_has_the_tasks_of_the_database(made: Application, *, first: bool) -> None:
     begun: list[str] = []

@@ -14,9 +14,13 @@ from train.conflict_pairs import (
     balanced,
     blind,
     of_scenarios,
+    of_screening,
     parse,
     read_items,
+    titles_of,
+    with_titles,
 )
+from train.scenario_rows import batches
 
 TEXT = """
 == gate-1
@@ -94,7 +98,7 @@ def test_a_group_with_another_number_of_answers_is_refused() -> None:
 
 def test_every_file_holds_items_with_a_conflict_and_a_near_text_and_each_id_once() -> None:
     items = [*read_items(), *read_items(only=HELD_OUT)]
-    assert len({item.id for item in items}) == len(items) == 2_802
+    assert len({item.id for item in items}) == len(items) == 3_402
     assert all(item.passage and item.conflicts and item.near for item in items)
 
 
@@ -109,6 +113,50 @@ def test_pairs_of_scenarios_are_of_both_kinds_and_a_sample_of_them_is_balanced()
     sample = balanced(pairs, 100, random.Random(2))
     assert sum(one.conflict for one in sample) * 2 == len(sample) == 100
     assert all(one.first.strip() and one.second.strip() for one in pairs)
+
+
+@pytest.mark.parametrize(
+    "kind", ["conflict stated", "old value", "old-version", "disagreement", "superseded", "veraltet"]
+)
+def test_a_scenario_whose_sources_disagree_gives_no_pair_of_the_gate(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = batches("test")["rt"][:20]
+    monkeypatch.setattr("train.conflict_pairs.batches", lambda _: {"rt": some})
+    pairs = list(of_screening("test"))
+    assert pairs
+    assert not any(pair.conflict for pair in pairs)
+    claims = [{"kind": kind, "text": "It is so.", "label": "supported"}]
+    monkeypatch.setattr("train.conflict_pairs.batches", lambda _: {"rt": [{**one, "claims": claims} for one in some]})
+    assert list(of_screening("test")) == []
+
+
+@given(share=st.floats(0, 1), seed=st.integers(0, 1_000))
+def test_titles_stand_before_passages_and_change_nothing_else(share: float, seed: int) -> None:
+    pairs = [pair for item in parse(TEXT) for pair in item.pairs()]
+    titled = with_titles(pairs, ["FAQ: ", "Notes: "], share, random.Random(seed))
+    for pair, found in zip(pairs, titled, strict=True):
+        assert (found.conflict, found.source) == (pair.conflict, pair.source)
+        for text, under in ((pair.first, found.first), (pair.second, found.second)):
+            assert under.removeprefix("FAQ: ").removeprefix("Notes: ") == text
+        assert found.first.split(": ")[0] != found.second.split(": ")[0]
+    if share == 0:
+        assert titled == pairs
+
+
+def test_titles_say_nothing_of_whether_a_pair_is_a_conflict() -> None:
+    pairs = [PassagePair("It is open.", "It is shut.", at % 2 == 0, "i") for at in range(4_000)]
+    titled = with_titles(pairs, ["FAQ: ", "Notes: "], 0.5, random.Random(1))
+    both = [one.conflict for one in titled if ": " in one.first and ": " in one.second]
+    one_side = [one for one in titled if (": " in one.first) != (": " in one.second)]
+    assert 0.45 < sum(both) / len(both) < 0.55
+    assert (round(len(both) / 4_000, 1), round(len(one_side) / 4_000, 1)) == (0.4, 0.1)
+
+
+def test_titles_are_those_of_sources_as_they_are_read() -> None:
+    titles = titles_of("test")
+    assert len(titles) == len(set(titles)) > 50
+    assert all(title.endswith(": ") for title in titles)
 
 
 @given(item=st.builds(Item, st.just("i"), *[st.text(min_size=1)], *[st.lists(st.text(min_size=1), max_size=3)] * 3))

@@ -126,8 +126,10 @@ class BatchWork:
         """
         from assay.batch.judging import judge_rows
         from assay.config import Guard
+        from assay.models import EmbeddedConflicts
 
-        return partial(judge_rows, Guard(self.policy, scorer=scorer), reports=self.reports)
+        guard = Guard(self.policy, scorer=scorer, conflicts=EmbeddedConflicts(self.threads))
+        return partial(judge_rows, guard, reports=self.reports)
 
 
 CHECKED: Final = "checked"

@@ -5,6 +5,7 @@ later: all of them share the memory pages of one loaded network. The server has 
 safe; the driver, in which Arrow runs threads, is never forked.
 """
 
+import contextlib
 import gc
 import os
 from collections.abc import Callable
@@ -42,8 +43,13 @@ def _scorer(model: str | None, threads: int) -> "PairScorer":
 
 
 def _preload(settings: str) -> None:
+    from assay.errors import ModelError
+    from assay.models import EmbeddedConflicts
+
     threads, _, model = settings.partition(":")
     _scorer(model or None, int(threads))
+    with contextlib.suppress(ModelError):  # who needs it is told then: most rows have no conflict
+        EmbeddedConflicts(int(threads)).load()
     gc.collect()
     gc.freeze()  # the collector writes into objects that it visits, which would copy their shared pages
 

@@ -130,14 +130,25 @@ def read_conflict_network(folder: Path, *, threads: int | None = None) -> Confli
     return ConflictNetwork(CachedScorer(scorer, KEPT), tokenizer.knows)
 
 
-@lru_cache(maxsize=1)
-def load_conflict_network() -> ConflictNetwork:
-    """The conflict network that ships with the package, loaded and verified once for a process.
+_LOADED: Final[dict[int, ConflictNetwork]] = {}
+"""The conflict networks of this process by their number of threads."""
+
+
+def load_conflict_network(threads: int | None = None) -> ConflictNetwork:
+    """The conflict network that ships with the package, loaded and verified once for a process and number of threads.
+
+    Args:
+        threads: how many pairs are judged at once; by default as many as the one that is loaded already, such as one
+            that was loaded before this process was forked, else the usable CPUs.
 
     Raises:
         ModelError: its files are missing or altered.
     """
-    return read_conflict_network(EMBEDDED)
+    if threads is None:
+        threads = next(iter(_LOADED), None) or usable_cpus()
+    if threads not in _LOADED:
+        _LOADED[threads] = read_conflict_network(EMBEDDED, threads=threads)
+    return _LOADED[threads]
 
 
 class EmbeddedConflicts:
@@ -145,7 +156,21 @@ class EmbeddedConflicts:
 
     Its digest is that of the manifest, with which the files are compared when they are loaded: a check of one source
     needs no second network.
+
+    Args:
+        threads: how many pairs are judged at once; by default as `load_conflict_network` says.
     """
+
+    def __init__(self, threads: int | None = None) -> None:
+        self._threads = threads
+
+    def load(self) -> None:
+        """Loads the network now, for processes that will be forked from this one and share its memory.
+
+        Raises:
+            ModelError: the network's files are missing or altered.
+        """
+        load_conflict_network(self._threads)
 
     @property
     def digest(self) -> str:
@@ -163,7 +188,7 @@ class EmbeddedConflicts:
             ModelError: the network's files are missing or altered.
             VerifierError: the network failed.
         """
-        return load_conflict_network().probabilities(pairs) if pairs else []
+        return load_conflict_network(self._threads).probabilities(pairs) if pairs else []
 
 
 @lru_cache(maxsize=1)

@@ -43,6 +43,7 @@ def warm(policy: "Policy", scorer: "PairScorer", *, with_store: bool) -> None:
         with_store: whether the server has a database.
     """
     from assay.guard import Guard
+    from assay.models import EmbeddedConflicts
 
     running = set(threading.enumerate())
     # Without a chat model and without sources: nothing leaves the process.
@@ -50,6 +51,8 @@ def warm(policy: "Policy", scorer: "PairScorer", *, with_store: bool) -> None:
     for sample in SAMPLES:
         with contextlib.suppress(AssayError):
             checking.check(sample, list(_EVIDENCE), question=_QUESTION)
+    with contextlib.suppress(AssayError):
+        EmbeddedConflicts().probabilities([(SAMPLES[1], SAMPLES[2])])
     if with_store:
         # What cannot be warmed up is loaded by each worker: the server starts all the same.
         with contextlib.suppress(AssayError, OSError), _logging_off(), tempfile.TemporaryDirectory() as folder:
