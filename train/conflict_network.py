@@ -211,9 +211,9 @@ def main() -> None:
         labelled, beside = list(of_labelled(given.data, rng, runs)), of_statements(given.data)
     held = {
         name: [pair for item in read_items(only=frozenset({name})) for pair in item.pairs(derived=False)]
-        for name in ("held_1", "held_2")
+        for name in sorted(HELD_OUT)
     }
-    for name in ("held_1", "held_2"):
+    for name in sorted(HELD_OUT - {"held_titles"}):
         held[f"{name} under titles"] = with_titles(held[name], titles_of("test"), 1.0, random.Random(5))
     held["scenarios"] = balanced(list(of_scenarios("test", random.Random(3))), 1_200, random.Random(4))
     groups = groups_of(network, given.rate, given.rate if resumed else HEAD_RATE)

@@ -46,7 +46,7 @@ from train.scenario_rows import Side, batches, evidence_of, kept_claims
 from train.scenario_text import Scenario
 
 FOLDER: Final = Path(__file__).parent / "conflicts"
-HELD_OUT: Final = frozenset({"held_1", "held_2"})
+HELD_OUT: Final = frozenset({"held_1", "held_2", "held_titles"})
 """Files that nothing is trained or fitted on."""
 KINDS: Final = {"a": "passage", "x": "conflicts", "n": "near", "y": "restated"}
 """What the letter at the beginning of a line of the text form says of its passage."""

@@ -55,11 +55,41 @@ def test_a_conflict_is_dropped_only_where_the_network_is_sure_that_both_can_be_r
     assert check(LIFT, LIFT, ON_FOOT, conflicts=Conflicts(0.1)).retrieval.conflicts
 
 
-def test_each_sentence_is_read_with_the_title_of_its_source() -> None:
-    conflicts = Conflicts(0.5)
+class ByTitle(Conflicts):
+    """Takes what stands under a title for compatible, or for a conflict, and everything else for the opposite."""
+
+    def __init__(self, under_title: float, plain: float) -> None:
+        super().__init__()
+        self.under_title, self.plain = under_title, plain
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
+        return [self.under_title if any(": " in text for text in pair) else self.plain for pair in pairs]
+
+
+def beside_the_tower(conflicts: Conflicts) -> HallucinationReport:
     guard = Guard(scorer=embedded_scorer(), conflicts=conflicts)
-    guard.check(LIFT, [Evidence(id="a", text=LIFT), Evidence(id="b", text=ON_FOOT, title="The tower")])
-    assert set(conflicts.asked) == {(LIFT, f"The tower: {ON_FOOT}")}
+    return guard.check(LIFT, [Evidence(id="a", text=LIFT), Evidence(id="b", text=ON_FOOT, title="The tower")])
+
+
+def test_each_sentence_is_read_by_itself_and_with_the_title_of_its_source() -> None:
+    conflicts = Conflicts(0.01)
+    beside_the_tower(conflicts)
+    assert set(conflicts.asked) == {(LIFT, ON_FOOT), (LIFT, f"The tower: {ON_FOOT}")}
+
+
+def test_a_conflict_is_dropped_where_both_readings_together_can_be_right() -> None:
+    assert not beside_the_tower(ByTitle(0.01, 0.01)).retrieval.conflicts
+    assert not beside_the_tower(ByTitle(0.01, 0.1)).retrieval.conflicts
+    assert beside_the_tower(ByTitle(0.01, 0.9)).retrieval.conflicts
+    assert beside_the_tower(ByTitle(0.9, 0.01)).retrieval.conflicts
+
+
+def test_two_titles_over_one_matter_hide_no_conflict() -> None:
+    guard = Guard(scorer=embedded_scorer())
+    said = "Partners are entitled to 4 weeks of parental leave."
+    policy = Evidence(id="policy", text=said, title="HR policy v4")
+    faq = Evidence(id="faq", text="Partners get 6 weeks of parental leave.", title="Intranet FAQ")
+    assert guard.check(said, [policy, faq]).retrieval.conflicts
 
 
 @pytest.mark.parametrize("error", [VerifierError("it failed"), ModelError("it is not there")])

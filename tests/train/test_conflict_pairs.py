@@ -98,7 +98,7 @@ def test_a_group_with_another_number_of_answers_is_refused() -> None:
 
 def test_every_file_holds_items_with_a_conflict_and_a_near_text_and_each_id_once() -> None:
     items = [*read_items(), *read_items(only=HELD_OUT)]
-    assert len({item.id for item in items}) == len(items) == 3_402
+    assert len({item.id for item in items}) == len(items) == 3_742
     assert all(item.passage and item.conflicts and item.near for item in items)
 
 
@@ -121,13 +121,13 @@ def test_pairs_of_scenarios_are_of_both_kinds_and_a_sample_of_them_is_balanced()
 def test_a_scenario_whose_sources_disagree_gives_no_pair_of_the_gate(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    some = batches("test")["rt"][:20]
-    monkeypatch.setattr("train.conflict_pairs.batches", lambda _: {"rt": some})
+    some = batches("test")["j"][:20]
+    monkeypatch.setattr("train.conflict_pairs.batches", lambda _: {"j": some})
     pairs = list(of_screening("test"))
     assert pairs
     assert not any(pair.conflict for pair in pairs)
     claims = [{"kind": kind, "text": "It is so.", "label": "supported"}]
-    monkeypatch.setattr("train.conflict_pairs.batches", lambda _: {"rt": [{**one, "claims": claims} for one in some]})
+    monkeypatch.setattr("train.conflict_pairs.batches", lambda _: {"j": [{**one, "claims": claims} for one in some]})
     assert list(of_screening("test")) == []
 
 

@@ -8,7 +8,8 @@ it is sure that both can be right, there is no conflict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -29,6 +30,7 @@ COMPATIBLE: Final = 0.047
 CONFLICTING: Final = 0.88
 """The probability from which two sentences of two passages contradict each other whatever the verifier says of them:
 of compatible pairs of fit-side scenarios 1.6 in 100 lie above it."""
+_LEAST: Final = 1e-6
 LONGEST_HEADING: Final = 120
 """The most characters of a title that is read before a sentence."""
 MOST_BEHIND: Final = 3
@@ -41,6 +43,29 @@ def with_heading(item: Evidence, text: str) -> str:
     """A sentence with the title of its source before it, which may say what it is about."""
     head = heading(item)
     return f"{head}{text}" if len(head) <= LONGEST_HEADING else text
+
+
+def readings(one: Evidence, text: str, other: Evidence, against: str) -> list[tuple[str, str]]:
+    """Two sentences of two sources as pairs to be read: by themselves, and each with the title of its source, if any.
+
+    A title may say what a sentence is about, but the network has seen few, and takes two different ones over one matter
+    for two matters too easily.
+    """
+    return list(dict.fromkeys([(text, against), (with_heading(one, text), with_heading(other, against))]))
+
+
+def joint_chance(chances: Sequence[float | None]) -> float | None:
+    """The probability of a conflict from several readings of it: of the geometric mean of their odds.
+
+    >>> joint_chance([0.5, 0.5]), joint_chance([0.5, None]), round(joint_chance([0.9, 0.1]) or 0, 3)
+    (0.5, None, 0.5)
+    """
+    known = [chance for chance in chances if chance is not None]
+    if not known or len(known) < len(chances):
+        return None
+    bounded = [min(max(chance, _LEAST), 1 - _LEAST) for chance in known]
+    mean = sum(math.log(chance / (1 - chance)) for chance in bounded) / len(bounded)
+    return 1 / (1 + math.exp(-mean))
 
 
 def sentences_at(item: Evidence, start: int, end: int) -> list[str]:
@@ -58,17 +83,19 @@ def sentences_at(item: Evidence, start: int, end: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """The texts of both sides of a conflict, as they are read."""
+    """Both sides of a conflict."""
 
-    own: tuple[str, ...]
-    """The claim and the sentences that support it."""
-    other: tuple[str, ...]
-    """The sentences that seem to contradict it."""
+    own: Evidence
+    behind: Sequence[str]
+    """The claim and the sentences of its source that support it."""
+    other: Evidence
+    against: Sequence[str]
+    """The sentences of the other source that seem to contradict it."""
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Every text of one side with every text of the other."""
-        return [(own, other) for own in self.own for other in self.other]
+    def pairs(self) -> list[list[tuple[str, str]]]:
+        """Every text of one side with every text of the other, each in its readings."""
+        return [readings(self.own, text, self.other, other) for text in self.behind for other in self.against]
 
 
 def without_compatible(jobs: Sequence[Job], judged: Sequence[Judged], conflicts: ConflictScorer) -> list[Judged]:
@@ -86,7 +113,7 @@ def without_compatible(jobs: Sequence[Job], judged: Sequence[Judged], conflicts:
     found = list(judged)
     if not asked:
         return found
-    pairs = list(dict.fromkeys(pair for sides in asked.values() for pair in sides.pairs))
+    pairs = list(dict.fromkeys(pair for sides in asked.values() for some in sides.pairs for pair in some))
     try:
         known = dict(zip(pairs, conflicts.probabilities(pairs), strict=True))
     except VerifierError as error:
@@ -96,7 +123,7 @@ def without_compatible(jobs: Sequence[Job], judged: Sequence[Judged], conflicts:
             )
         return found
     for place, sides in asked.items():
-        chances = [known[pair] for pair in sides.pairs]
+        chances = [joint_chance([known[pair] for pair in some]) for some in sides.pairs]
         if all(chance is not None and chance < COMPATIBLE for chance in chances):
             found[place] = replace(found[place], conflict=None)
     return found
@@ -115,7 +142,7 @@ def _sides(job: Job, judged: Judged) -> _Sides | None:
     texts = list(dict.fromkeys(text for some in against for text in some))
     if not behind or not all(against) or len(texts) > MOST_AGAINST:
         return None
-    return _Sides(_headed(own, [job.claim, *behind[:MOST_BEHIND]]), _headed(other, texts))
+    return _Sides(own, [job.claim, *behind[:MOST_BEHIND]], other, texts)
 
 
 def _places(judged: Judged, span: EvidenceSpan) -> set[tuple[int, int]]:
@@ -127,7 +154,3 @@ def _places(judged: Judged, span: EvidenceSpan) -> set[tuple[int, int]]:
         if shown == [(span.evidence_id, span.start, span.end)]:
             places |= {(one.start, one.end) for one in windows if one.evidence_id == span.evidence_id}
     return places
-
-
-def _headed(item: Evidence, texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(with_heading(item, text) for text in texts))

@@ -1,6 +1,11 @@
-"""The mean of several runs of the conflict network."""
+"""The mean of several runs of the conflict network. Needs PyTorch: `make test-train`."""
 
 from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is for training only; `make test-train` has it")
+pytest.importorskip("transformers", reason="transformers is for training only; `make test-train` has it")
 
 import torch
 from train.export_conflicts import mean_of
