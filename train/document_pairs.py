@@ -138,12 +138,12 @@ class Document:
         yield from self._of_statements(told)
 
     def _of_statements(self, told: Sequence[Statement]) -> Iterator[PassagePair]:
-        """Right statements beside the wrong and near ones of the same sentences, where each is on the same point.
+        """The right statement of a sentence beside the wrong and the near one, where there is one of each.
 
-        So are the only right one and the only wrong one of a sentence, unless they are sentences of answers, each on
-        what it likes: these are if they are alike but for a few words.
+        These are about one point. Sentences of answers need not be: of these, a right and a wrong one make a pair if
+        they differ in a few words only.
         """
-        for place in {tuple(one.of) for one in told}:
+        for place in dict.fromkeys(tuple(one.of) for one in told):
             kinds = {kind: [one for one in told if tuple(one.of) == place and one.kind == kind] for kind in LABELS}
             if len(kinds["right"]) != 1:
                 continue

@@ -205,6 +205,19 @@ def test_no_module_of_the_working_folder_is_run_by_the_fork_server(tmp_path: Pat
     assert done.stdout.split()[-1] == "0", done.stderr
 
 
+def printed_after_preloading(program: str) -> list[str]:
+    """What a program prints in a process of which the module that preloads networks takes the settings."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        env={**os.environ, "ASSAY_BATCH_PRELOAD": "1:"},
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=120,
+    )
+    return done.stdout.split()
+
+
 def test_the_fork_server_loads_both_networks_so_that_workers_share_them() -> None:
     program = (
         "import assay.batch.engines.preloaded\n"
@@ -213,11 +226,7 @@ def test_the_fork_server_loads_both_networks_so_that_workers_share_them() -> Non
         "network.EmbeddedConflicts().probabilities([('It is open.', 'It is shut.')])\n"
         "print(loaded, list(network._LOADED))\n"
     )
-    environ = {**os.environ, "ASSAY_BATCH_PRELOAD": "1:"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], check=False, env=environ, capture_output=True, text=True, timeout=120
-    )
-    assert (done.returncode, done.stdout.split()) == (0, ["[1]", "[1]"]), done.stderr
+    assert printed_after_preloading(program) == ["[1]", "[1]"]
 
 
 def test_a_batch_goes_on_where_the_conflict_network_cannot_be_loaded() -> None:
@@ -230,11 +239,7 @@ def test_a_batch_goes_on_where_the_conflict_network_cannot_be_loaded() -> None:
         "import assay.batch.engines.preloaded\n"
         "print(list(network._LOADED))\n"
     )
-    environ = {**os.environ, "ASSAY_BATCH_PRELOAD": "1:"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], check=False, env=environ, capture_output=True, text=True, timeout=120
-    )
-    assert (done.returncode, done.stdout.split()) == (0, ["[]"]), done.stderr
+    assert printed_after_preloading(program) == ["[]"]
 
 
 def test_a_worker_of_a_batch_reads_conflicts_with_as_many_threads_as_it_was_given(
