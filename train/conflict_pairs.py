@@ -328,11 +328,9 @@ def of_screening(side: Side) -> Iterator[PassagePair]:
             )
             said = [one for place, item in enumerate(items) for one in statements_of(place, item, asked)]
             subjects = PassageSubjects(said, items)
-            for pair in candidates(said, asked, max(LEAST_READ, len(items))):
+            for pair in candidates(said, asked, max(LEAST_READ, len(items)), subjects.differ):
                 sides = [(items[one.passage], one.text) for one in (pair.first, pair.second)]
-                if not subjects.differ(pair.first.passage, pair.second.passage) and all(
-                    is_prose(text) and not is_record(item.text) for item, text in sides
-                ):
+                if all(is_prose(text) and not is_record(item.text) for item, text in sides):
                     one, other = (with_heading(item, text) for item, text in sides)
                     yield PassagePair(one, other, False, batch)
 

@@ -87,7 +87,11 @@ def read(row: Pairing, scorer: OnnxCrossEncoder) -> Row:
             (pair, one.reading.neutral) for pair in sentence_pairs(row.claim, text_of(one.own), text_of(one.reading))
         ]
     signals = read_both_ways([pair for pair, _ in pairs], scorer)
-    told = [(pair.other, {**one, NEUTRAL: neutral}) for (pair, neutral), one in zip(pairs, signals, strict=True)]
+    told = [
+        (pair.other, {**one, NEUTRAL: neutral})
+        for (pair, neutral), one in zip(pairs, signals, strict=True)
+        if one is not None
+    ]
     if row.disagrees:  # the sentence that disagrees is the one that is read so most
         told = sorted(told, key=lambda one: -one[1]["contra"])[:1]
     return Row(row.kind, row.claim, row.disagrees, told)

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from assay.guard.screening.conflicts import read_pairs
-from assay.guard.screening.pairs import FAMILY, LEAST_READ, candidates, statements_of
+from assay.guard.screening.pairs import FAMILY, LEAST_READ, PassageSubjects, candidates, statements_of
 from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.schema import Evidence
 from assay.text.lexicon.lexemes import find_words
@@ -88,7 +88,8 @@ def signals_of(case: Case, scorer: OnnxCrossEncoder) -> list[dict[str, float]]:
     """What the tiers make of each pair of the passage that was added with another one."""
     asked = frozenset(word.stem[:FAMILY] for word in find_words(case.question).lexemes if word.weight)
     statements = [one for place, item in enumerate(case.passages) for one in statements_of(place, item, asked)]
-    pairs = candidates(statements, asked, max(LEAST_READ, len(case.passages)))
+    subjects = PassageSubjects(statements, case.passages)
+    pairs = candidates(statements, asked, max(LEAST_READ, len(case.passages)), subjects.differ)
     last = len(case.passages) - 1
     own = [pair for pair in pairs if last in (pair.first.passage, pair.second.passage)]
     return [dict(heard.signals) for heard in read_pairs(own, case.passages, scorer)]

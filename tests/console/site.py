@@ -38,10 +38,12 @@ class AsCaller:
         await self.app(scope, receive, send)
 
 
-def app_over(store: Store | None, caller: Caller = LOCAL, *, keys: Any = None) -> Any:
+def app_over(
+    store: Store | None, caller: Caller = LOCAL, *, keys: Any = None, settings: ServerSettings | None = None
+) -> Any:
     """The pages as an ASGI application."""
     checker = Checker(2, 16, 30.0)
-    services = Services(ServerSettings(), lambda _: GUARD, checker, KeyFileAccess(None), store, keys)
+    services = Services(settings or ServerSettings(), lambda _: GUARD, checker, KeyFileAccess(None), store, keys)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(make_console_router(services))
     return AsCaller(app, caller)

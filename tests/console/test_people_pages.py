@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from tests.console.site import app_over, record, site
+from tests.console.site import LOCAL, app_over, record, site
 from tests.store.making import KEYS
 
 from assay.config import Guard
 from assay.policy import preset
 from assay.schema import Evidence
 from assay.schema.access import PERMISSIONS, Permission, Role
+from assay.server.access.settings import AccessSettings
 from assay.server.caller import Caller
+from assay.server.settings import ServerSettings
 from assay.store.access.users import create_user
 from assay.store.audit.log import last_checkpoint, read_checkpoints
 from assay.store.db.store import Store
@@ -248,6 +251,15 @@ def test_a_log_that_was_altered_is_told(tmp_path: Path) -> None:
 
 
 # Access
+
+
+def test_a_link_for_a_password_is_good_for_as_long_as_the_server_is_set_to(store: Store) -> None:
+    settings = ServerSettings(access=AccessSettings(token_hours=2))
+    client = TestClient(app_over(store, LOCAL, settings=settings), base_url="http://127.0.0.1")
+    made = client.post("/console/users/new", data={"name": "ada", "role.admin": "on"}).text
+    until = re.search(r"good once, until <time[^>]*datetime=\"([^\"]+)", made)
+    assert until is not None
+    assert timedelta(hours=1.9) < datetime.fromisoformat(until[1]) - datetime.now(UTC) <= timedelta(hours=2)
 
 
 def test_people_and_keys_are_made_changed_and_ended(tmp_path: Path) -> None:

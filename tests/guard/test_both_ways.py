@@ -17,7 +17,7 @@ from assay.guard.conflicts.both_ways import (
     read_both_ways,
     sentence_pairs,
 )
-from assay.schema import Action, Evidence
+from assay.schema import Action, Evidence, HallucinationReport, Verdict
 from assay.testing import ScriptedScorer
 
 TEXTS = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=200)
@@ -64,6 +64,37 @@ def test_signals_are_the_same_whichever_sentence_is_the_premise() -> None:
     assert read_both_ways([SentencePair(one, one, other)], scorer) == read_both_ways(
         [SentencePair(one, one, other)], swapped
     )
+
+
+def test_a_pair_that_is_too_long_for_the_network_says_nothing_and_the_others_are_read() -> None:
+    short, long = (SentencePair(claim, "It is open.", "It is shut.") for claim in ("It is open.", "word " * 600))
+    read, nothing = read_both_ways([short, long], ScriptedScorer({}))
+    assert nothing is None
+    assert read is not None
+
+
+CODES = [f"{first}{second}{third}" for first in "QXZ" for second in "KVWJ" for third in "FGHJKMNPRT"]
+ALL_CODES = f"The keeper of the store at Marlow lists the codes {', '.join(CODES)} as valid this year."
+FEW_CODES = f"The keeper at Marlow lists the codes {', '.join(CODES[:60])}."
+
+
+def on_codes() -> HallucinationReport:
+    return Guard().check(ALL_CODES, [Evidence(id="all", text=ALL_CODES), Evidence(id="few", text=FEW_CODES)])
+
+
+def test_a_long_sentence_of_a_source_does_not_end_a_check() -> None:
+    assert [claim.verdict for claim in on_codes().claims] == [Verdict.SUPPORTED]
+
+
+def test_a_network_that_fails_there_leaves_the_claim_unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise VerifierError("the network is down")
+
+    monkeypatch.setattr("assay.guard.conflicts.source_conflicts.read_both_ways", fails)
+    evidence = [Evidence(id="all", text=ALL_CODES), Evidence(id="few", text=f"{FEW_CODES} The fee is 4 euros.")]
+    found = Guard().check(f"{ALL_CODES} The fee is 9 euros.", evidence)
+    assert [claim.verdict for claim in found.claims] == [Verdict.UNCHECKED, Verdict.CONTRADICTED]
+    assert found.action is not Action.EMIT
 
 
 @given(TEXTS, TEXTS, TEXTS)

@@ -52,36 +52,14 @@ def test_sources_that_cannot_both_be_right_are_shown_still() -> None:
 
 def test_a_conflict_is_dropped_only_where_the_network_is_sure_that_both_can_be_right() -> None:
     assert not check(LIFT, LIFT, ON_FOOT, conflicts=Conflicts(0.01)).retrieval.conflicts
-    assert check(LIFT, LIFT, ON_FOOT, conflicts=Conflicts(0.1)).retrieval.conflicts
+    assert check(LIFT, LIFT, ON_FOOT, conflicts=Conflicts(0.2)).retrieval.conflicts
 
 
-class ByTitle(Conflicts):
-    """Takes what stands under a title for compatible, or for a conflict, and everything else for the opposite."""
-
-    def __init__(self, under_title: float, plain: float) -> None:
-        super().__init__()
-        self.under_title, self.plain = under_title, plain
-
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        return [self.under_title if any(": " in text for text in pair) else self.plain for pair in pairs]
-
-
-def beside_the_tower(conflicts: Conflicts) -> HallucinationReport:
-    guard = Guard(scorer=embedded_scorer(), conflicts=conflicts)
-    return guard.check(LIFT, [Evidence(id="a", text=LIFT), Evidence(id="b", text=ON_FOOT, title="The tower")])
-
-
-def test_each_sentence_is_read_by_itself_and_with_the_title_of_its_source() -> None:
+def test_each_sentence_is_read_with_the_title_of_its_source() -> None:
     conflicts = Conflicts(0.01)
-    beside_the_tower(conflicts)
-    assert set(conflicts.asked) == {(LIFT, ON_FOOT), (LIFT, f"The tower: {ON_FOOT}")}
-
-
-def test_a_conflict_is_dropped_where_both_readings_together_can_be_right() -> None:
-    assert not beside_the_tower(ByTitle(0.01, 0.01)).retrieval.conflicts
-    assert not beside_the_tower(ByTitle(0.01, 0.1)).retrieval.conflicts
-    assert beside_the_tower(ByTitle(0.01, 0.9)).retrieval.conflicts
-    assert beside_the_tower(ByTitle(0.9, 0.01)).retrieval.conflicts
+    guard = Guard(scorer=embedded_scorer(), conflicts=conflicts)
+    guard.check(LIFT, [Evidence(id="a", text=LIFT), Evidence(id="b", text=ON_FOOT, title="The tower")])
+    assert conflicts.asked == [(LIFT, f"The tower: {ON_FOOT}")]
 
 
 def test_two_titles_over_one_matter_hide_no_conflict() -> None:
@@ -137,6 +115,14 @@ def test_each_sentence_of_the_passage_that_contradicts_is_read() -> None:
     conflicts = Conflicts(0.5)
     check(FEE, FEE, f"{SILENT} {OTHER_FEE.capitalize()}", conflicts=conflicts)
     assert any(OTHER_FEE.capitalize() in other for _, other in conflicts.asked)
+
+
+def test_of_many_sentences_around_the_support_those_are_read_that_say_most_of_the_claim() -> None:
+    conflicts = Conflicts(0.01)
+    fare = "The Marlow ferry costs 40 euros for adults."
+    around = f"Read this page first. Bring some cash. Wear a coat. {fare}"
+    check("The ferry at Marlow costs adults 40 euros.", around, fare.replace("40", "60"), conflicts=conflicts)
+    assert fare in {own for own, _ in conflicts.asked}
 
 
 def test_another_network_of_conflicts_is_another_verifier() -> None:

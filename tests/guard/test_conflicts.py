@@ -3,7 +3,7 @@
 import pytest
 
 from assay import Guard
-from assay.guard.conflicts.source_matching import names_another_subject, on_one_matter, with_their_name
+from assay.guard.conflicts.source_matching import is_record, names_another_subject, on_one_matter, with_their_name
 from assay.schema import Action, Evidence
 
 LINDAU = "The library of Lindau opens at 9 o'clock on weekdays. A card costs 12 euros a year."
@@ -163,3 +163,9 @@ def test_a_row_of_data_with_another_value_disagrees_with_a_sentence() -> None:
     ]
     report = Guard().check("The large hall costs 240 euros an evening.", evidence)
     assert report.retrieval.conflicts or report.action is not Action.EMIT
+
+
+def test_rows_end_and_a_line_of_strokes_without_end_is_none_however_long_it_is() -> None:
+    assert is_record("Name | Age | Town\nAnn | 3 | Linz\n")
+    assert not is_record("a|" * 200_000)
+    assert not is_record("It costs 3|4|5 euros.")

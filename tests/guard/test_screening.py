@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.guard import Guard
+from assay.guard.screening.versions import versions_of
 from assay.policy import Policy, ScreenPolicy, preset
+from assay.retrieve import read_passages
 from assay.schema import Evidence
 from assay.schema.screening import DropReason, Screening, ScreenReason, Signal, Standing
 from assay.testing import FakeScorer
@@ -20,6 +22,7 @@ TODAY = date(2026, 6, 1)
 ASKED = "How long is parental leave for partners?"
 OLD = {"id": "old", "text": "Partners get 2 weeks of parental leave.", "title": "HR Policy v2.8, 2022"}
 NEW = {"id": "new", "text": "Partners get 4 weeks of parental leave.", "title": "HR Policy v3.1, 2024"}
+LENT = ("a book", "a map", "a lamp", "a tent", "a ladder", "a drill", "a projector", "a screen", "a bench", "a boat")
 KITCHEN = {"id": "kitchen", "text": "The kitchen on floor two is cleaned every Friday by the facilities team."}
 
 
@@ -43,6 +46,49 @@ def test_an_older_version_of_a_document_is_dropped_for_the_newer_one() -> None:
     assert found.dropped[0].other == "new"
     assert found.signal is Signal.RETRIEVE
     assert any("by their titles" in said for said in found.inferred)
+
+
+def test_a_passage_that_says_more_than_another_stays_whatever_is_known_of_them() -> None:
+    rules = " ".join(f"Rule {place}: whoever borrows {what} brings it back on time." for place, what in enumerate(LENT))
+    short = {"id": "short", "text": rules, "title": "Loans", "version": "1"}
+    long = {"id": "long", "text": f"{rules} Except on 24 December, when a loan costs 90 euros."}
+    found = screen([short, long], "What does a loan cost?", settings={"minimum_relevance": 0.0})
+    assert reasons(found) == {"short": DropReason.DUPLICATE}
+    alike = screen([short, {**long, "text": rules}], "What does a loan cost?", settings={"minimum_relevance": 0.0})
+    assert alike.kept == ("short",)
+
+
+@pytest.mark.parametrize(
+    ("title", "other"),
+    [
+        ("Passwords", "Sign-in errors. Your password is expired if you see this. Ask the help desk for a new one."),
+        ("Orders", "Refunds. The order is cancelled if it is not paid in 14 days."),
+        ("Accounts", "Closing. Accounts are archived after 2 years without use."),
+    ],
+)
+def test_a_passage_that_mentions_what_has_ended_replaces_no_other(title: str, other: str) -> None:
+    known = versions_of(read_passages([{"id": "a", "title": title, "text": "It is kept."}, other]), TODAY).of
+    assert [one.standing for one in known.values()] == [Standing.IN_FORCE, Standing.IN_FORCE]
+
+
+def test_no_draft_is_the_version_that_holds() -> None:
+    drafts = [{"id": "a", "title": "Old draft rules", "text": "x"}, {"id": "b", "title": "Draft rules", "text": "y"}]
+    assert {one.standing for one in versions_of(read_passages(drafts), TODAY).of.values()} == {Standing.IN_FORCE}
+
+
+def test_a_number_without_end_in_a_title_is_read_as_far_as_numbers_go() -> None:
+    found = screen([{**OLD, "title": f"Guide v{'1' * 5000}"}, {**NEW, "version": "2" * 5000}])
+    assert found.passages
+
+
+def test_many_passages_that_name_what_they_replace_are_compared_by_name() -> None:
+    many = [
+        {"id": f"{n:04}", "title": f"Manual part {n}", "text": f"Replacing filter {n} takes an hour. It is cheap."}
+        for n in range(300)
+    ]
+    new = {"id": "new", "title": "Manual part 7b", "text": "This part replaces manual part 7. The filter is gone."}
+    known = versions_of(read_passages([*many, new]), TODAY).of
+    assert [name for name, one in known.items() if one.standing is Standing.SUPERSEDED] == ["0007"]
 
 
 def test_nothing_retrieved_is_a_refusal_with_its_reason() -> None:

@@ -15,7 +15,7 @@ from assay.policy.order import at_least_as_strict
 from assay.rewrite.answers.grounded import ABSTENTION
 from assay.schema import Action, Verdict
 from assay.schema.report_parts.digests import evidence_digest
-from assay.schema.screening import Signal
+from assay.schema.screening import ScreenReason, Signal
 from assay.testing import FakeScorer, ScriptedChat
 
 ASKED = "How long is parental leave for partners?"
@@ -39,6 +39,19 @@ def test_without_the_part_nothing_is_screened_and_no_policy_is_another_one() -> 
     plain = preset("general")
     assert "screen" not in plain.model_dump(mode="json", exclude_none=True)
     assert plain.digest != policy().digest
+
+
+def test_a_date_that_cannot_be_read_lowers_the_signal_of_a_check_as_it_does_that_of_a_screening() -> None:
+    undated = {**NEW, "metadata": {"effective_date": "sometime in May"}}
+    screened = guard().screen(ASKED, [undated], as_of=TODAY)
+    checked = guard().check(NEW["text"], [undated], question=ASKED, as_of=TODAY).screening
+    assert checked is not None
+    assert ScreenReason.UNREADABLE_DATE in screened.reasons
+    assert (checked.signal, checked.reasons, checked.inferred) == (
+        screened.signal,
+        screened.reasons,
+        screened.inferred,
+    )
 
 
 def test_an_answer_is_held_against_what_was_kept_and_the_report_says_what_was_not() -> None:

@@ -59,6 +59,8 @@ PAIRS_PER_BATCH: Final = 24
 """Pairs in one call of the network."""
 MAX_CONTEXT_LENGTH: Final = 2_000
 """Characters of the paragraph with which a sentence is judged."""
+KEPT_CHECKS: Final = 5
+"""Checks for which the judgement of two sentences is kept after one of them is gone."""
 _PROMISE: Final = {"value": 0.5, "opposite": 0.35, "negation": 0.3, "name": 0.2, "words": 0.0}
 _BATCH: Final = 100
 
@@ -87,6 +89,8 @@ def find_pairs(state: State, progress: Progress) -> None:
         progress: called with the number of documents compared since the last call.
     """
     topics = _Topics(state)
+    # Documents that were compared meanwhile were not compared with these: they are compared once they are active again.
+    state.db.execute(f"UPDATE documents SET compared = 0 WHERE compared = 1 AND NOT ({ACTIVE})")  # noqa: S608 a constant
     inactive = {row[0] for row in state.db.execute(f"SELECT id FROM documents WHERE NOT ({ACTIVE})")}  # noqa: S608
     last = int(state.db.execute("SELECT coalesce(max(id), 0) FROM statements").fetchone()[0])
     while True:
@@ -266,8 +270,7 @@ def judge_pairs(state: State, guard: Guard, progress: Progress) -> None:
             (PAIRS_PER_BATCH,),
         ).fetchall()
         if not pending:
-            # Judgements on texts that no longer exist.
-            state.db.execute("DELETE FROM judgements WHERE seen < ?", (state.seen - 5,))
+            _forget_judgements(state)
             state.db.commit()
             return
         _judge(state, guard, pending)
@@ -275,39 +278,42 @@ def judge_pairs(state: State, guard: Guard, progress: Progress) -> None:
         progress(len(pending))
 
 
+def _forget_judgements(state: State) -> None:
+    """Remove the judgements that no pair has had in the last `KEPT_CHECKS` checks: of texts that no longer exist."""
+    state.db.execute(
+        "UPDATE judgements SET seen = ? WHERE key IN (SELECT judged FROM pairs WHERE judged IS NOT NULL)", (state.seen,)
+    )
+    state.db.execute("DELETE FROM judgements WHERE seen < ?", (state.seen - KEPT_CHECKS,))
+
+
 def _judge(state: State, guard: Guard, pending: Sequence[tuple[int, int, float, str]]) -> None:
     items: list[Evidence] = []
+    keys: list[tuple[bytes, int, int]] = []
     unjudged: list[tuple[bytes, Pair]] = []
     for first, second, shared, differs in pending:
         sides = [_side(state, number) for number in (first, second)]
         key = _key(guard, sides)
-        state.db.execute("UPDATE pairs SET judged = ? WHERE first = ? AND second = ?", (key, first, second))
+        keys.append((key, first, second))
         if state.db.execute("UPDATE judgements SET seen = ? WHERE key = ?", (state.seen, key)).rowcount:
             continue
         values = []
         for item, value in sides:
             values.append(replace(value, passage=len(items)))
-            items.append(item)
+            # Each side has an id of its own, since one document can be in several pairs.
+            items.append(item.model_copy(update={"id": f"{len(items):06d}"}))
         unjudged.append((key, Pair(values[0], values[1], shared, differs)))
-    found: dict[tuple[str, int, str, int], PassageConflict] = {}
+    found: dict[tuple[str, str], PassageConflict] = {}
     if unjudged:
         for one in guard.contradictions([pair for _, pair in unjudged], items):
-            found[one.first, one.first_start, one.second, one.second_start] = one
+            found[one.first, one.second] = one
     for key, pair in unjudged:
-        judgement = _encoded(pair, items, found)
-        state.db.execute("INSERT OR REPLACE INTO judgements VALUES (?, ?, ?)", (key, judgement, state.seen))
-
-
-def _encoded(
-    pair: Pair, items: Sequence[Evidence], found: dict[tuple[str, int, str, int], PassageConflict]
-) -> str | None:
-    names = items[pair.first.passage].id, items[pair.second.passage].id
-    starts = pair.first.start, pair.second.start
-    for here, there in ((0, 1), (1, 0)):
-        conflict = found.get((names[here], starts[here], names[there], starts[there]))
-        if conflict is not None:
-            return json.dumps({"score": conflict.score, "found_by": conflict.found_by})
-    return None
+        conflict = found.get((items[pair.first.passage].id, items[pair.second.passage].id))
+        judgement = None if conflict is None else {"score": conflict.score, "found_by": conflict.found_by}
+        state.db.execute(
+            "INSERT OR REPLACE INTO judgements VALUES (?, ?, ?)",
+            (key, None if judgement is None else json.dumps(judgement), state.seen),
+        )
+    state.db.executemany("UPDATE pairs SET judged = ? WHERE first = ? AND second = ?", keys)
 
 
 def _side(state: State, number: int) -> tuple[Evidence, Statement]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from assay.corpus.state import State
-from assay.guard import says_the_same
+from assay.guard import have_same_values, says_the_same
 from assay.retrieve import folded_words, jaccard_and_containment, word_shingles
 
 MIN_VERSION_JACCARD: Final = 0.5
@@ -21,6 +21,8 @@ MIN_CONTAINMENT: Final = 0.97
 """The share of the shorter document's wording from which it counts as contained in the longer one."""
 MIN_NEAR_COPY_JACCARD: Final = 0.85
 """The Jaccard index from which two documents are near copies, and neither counts as contained in the other."""
+EITHER_STAYS: Final = 2
+"""The mark of two near copies with the same numbers and names; of other duplicates, marked 1, the longer one stays."""
 _BATCH: Final = 200
 
 Progress = Callable[[int], None]
@@ -50,6 +52,8 @@ def measure(state: State, progress: Progress) -> None:
                 if jaccard < MIN_VERSION_JACCARD and containment < MIN_CONTAINMENT:
                     continue
                 longer, shorter = sorted((state.text(partner), state.text(document)), key=lambda one: -len(one))
+                same = says_the_same(longer, shorter, jaccard, containment)
+                either = same and jaccard >= MIN_NEAR_COPY_JACCARD and have_same_values(longer, shorter)
                 state.db.execute(
                     "INSERT OR REPLACE INTO alike VALUES (?, ?, ?, ?, ?)",
                     (
@@ -57,7 +61,7 @@ def measure(state: State, progress: Progress) -> None:
                         max(partner, document),
                         jaccard,
                         containment,
-                        int(says_the_same(longer, shorter, jaccard, containment)),
+                        EITHER_STAYS if either else int(same),
                     ),
                 )
             state.db.execute("UPDATE documents SET measured = 1 WHERE id = ?", (document,))
@@ -81,26 +85,27 @@ def _partners(state: State, document: int) -> list[int]:
 def mark_repeats(state: State) -> None:
     """Mark each document that only repeats another one of the same standing as its duplicate.
 
-    Of several duplicates the one with the most metadata is kept, then the longest.
+    Of near copies with the same numbers and names, the one with the most metadata is kept, then the longest; of others
+    the longest.
     """
-    roots: dict[int, int] = {}
+    near: dict[int, int] = {}
     rows = state.db.execute(
-        "SELECT first, second, share FROM alike JOIN documents a ON a.id = first JOIN documents b ON b.id = second "
-        "WHERE same = 1 AND a.standing = b.standing ORDER BY share DESC, first, second"
+        "SELECT first, second, same FROM alike JOIN documents a ON a.id = first JOIN documents b ON b.id = second "
+        "WHERE same > 0 AND a.standing = b.standing ORDER BY share DESC, first, second"
     ).fetchall()
     ranks = {one: _rank(state, one) for row in rows for one in row[:2]}
-    for near_copies in (True, False):
-        for first, second, jaccard in rows:
-            if (jaccard >= MIN_NEAR_COPY_JACCARD) is not near_copies:
-                continue
-            one, other = _root(roots, first), _root(roots, second)
-            if one == other:
-                continue
-            if near_copies:
-                stays, goes = sorted((one, other), key=lambda place: ranks[place])
-            else:
-                stays, goes = sorted((one, other), key=lambda place: ranks[place][1:])
-            roots[goes] = stays
+    for first, second, same in rows:
+        one, other = _root(near, first), _root(near, second)
+        if same == EITHER_STAYS and one != other:
+            stays, goes = sorted((one, other), key=lambda place: ranks[place])
+            near[goes] = stays
+    roots = dict(near)
+    for first, second, same in rows:
+        longer, shorter = sorted((first, second), key=lambda place: ranks[place][1:])
+        goes = _root(near, shorter)
+        # What two longer documents contain is a copy of one of them, which makes none of them a copy of the other.
+        if same != EITHER_STAYS and goes not in roots and _root(roots, longer) != goes:
+            roots[goes] = longer
     state.db.execute("UPDATE documents SET repeats = NULL WHERE repeats IS NOT NULL")
     state.db.executemany(
         "UPDATE documents SET repeats = ? WHERE id = ?", [(_root(roots, one), one) for one in sorted(roots)]
@@ -115,9 +120,9 @@ def _root(roots: dict[int, int], place: int) -> int:
 
 
 def _rank(state: State, document: int) -> tuple[Any, ...]:
-    path, words, details = state.db.execute(
-        "SELECT path, words, told FROM documents WHERE id = ?", (document,)
+    path, characters, details = state.db.execute(
+        "SELECT path, characters, told FROM documents WHERE id = ?", (document,)
     ).fetchone()
     read = json.loads(details)
     known = sum(read["item"][name] is not None for name in ("version", "effective_date", "expiry_date"))
-    return -(known + (read["document"] is not None) + bool(read["titled"])), -words, path
+    return -(known + (read["document"] is not None) + bool(read["titled"])), -characters, path

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from typing import Any, Final
 
 from assay.corpus.contradictions import ACTIVE
-from assay.corpus.duplicates import MIN_NEAR_COPY_JACCARD
+from assay.corpus.duplicates import EITHER_STAYS
 from assay.corpus.report import (
     FINDINGS,
     Change,
@@ -131,23 +131,23 @@ def _duplicates(state: State, most: int) -> Iterator[Repetition]:
     )
     for root in state.db.execute(roots, (most,)).fetchall():
         rows = state.db.execute(
-            "SELECT d.path, d.wording, max(a.share) AS share, a.contained FROM documents d JOIN alike a "
-            "ON (a.first = d.id OR a.second = d.id) AND a.same = 1 WHERE d.repeats = ? GROUP BY d.id ORDER BY d.path "
+            "SELECT d.path, d.wording, max(a.share) AS share, a.contained, max(a.same) FROM documents d JOIN alike a "
+            "ON (a.first = d.id OR a.second = d.id) AND a.same > 0 WHERE d.repeats = ? GROUP BY d.id ORDER BY d.path "
             "LIMIT ?",
             (root[0], MAX_GROUP_ENTRIES),
         ).fetchall()
         own = state.db.execute("SELECT path, wording FROM documents WHERE id = ?", (root[0],)).fetchone()
         copies = [
-            Copy(document=path, how=_copy_kind(wording == own[1], share), share=round(max(share, contained), 4))
-            for path, wording, share, contained in rows
+            Copy(document=path, how=_copy_kind(wording == own[1], same), share=round(max(share, contained), 4))
+            for path, wording, share, contained, same in rows
         ]
         yield Repetition(document=own[0], copies=tuple(copies))
 
 
-def _copy_kind(same: bool, share: float) -> str:
-    if same:
+def _copy_kind(same_words: bool, same: int) -> str:
+    if same_words:
         return "same_words"
-    return "nearly_same" if share >= MIN_NEAR_COPY_JACCARD else "contained"
+    return "nearly_same" if same == EITHER_STAYS else "contained"
 
 
 def _out_of_force(state: State, most: int) -> Iterator[OutOfForce]:

@@ -25,7 +25,7 @@ from assay.guard import Statement
 from assay.retrieve import Passage
 from assay.schema import Evidence
 
-FORM: Final = 2
+FORM: Final = 3
 """The version of the tables. A file of another version is created anew."""
 APPLICATION: Final = 0x61737901
 """Marks the file as such a state (`PRAGMA application_id`)."""
@@ -106,6 +106,8 @@ class State:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is not None:
+            self.db.rollback()  # what was interrupted is half done; what was committed before it stays
         self.close()
 
     def close(self) -> None:

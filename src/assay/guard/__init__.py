@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from assay.guard.check.evidence_index import Limits as Limits
     from assay.guard.commit.receipts import Idempotent as Idempotent
     from assay.guard.commit.receipts import ReceiptDesk as ReceiptDesk
-    from assay.guard.conflicts.superseded_sources import says_that_it_replaces as says_that_it_replaces
+    from assay.guard.conflicts.document_titles import says_that_it_replaces as says_that_it_replaces
     from assay.guard.evidence_files import passage_of_file as passage_of_file
     from assay.guard.options import AskedCheckOptions as AskedCheckOptions
     from assay.guard.options import CheckOptions as CheckOptions
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from assay.guard.rulings import unchecked as unchecked
     from assay.guard.runs.watch import CallDecision as CallDecision
     from assay.guard.runs.watch import RunWatch as RunWatch
+    from assay.guard.screening import have_same_values as have_same_values
     from assay.guard.screening import says_the_same as says_the_same
     from assay.guard.screening.pairs import Pair as Pair
     from assay.guard.screening.pairs import Statement as Statement
@@ -47,7 +48,7 @@ else:
             ".api": ("Guard",),
             ".check.evidence_index": ("Limits",),
             ".commit.receipts": ("Idempotent", "ReceiptDesk"),
-            ".conflicts.superseded_sources": ("says_that_it_replaces",),
+            ".conflicts.document_titles": ("says_that_it_replaces",),
             ".evidence_files": ("passage_of_file",),
             ".options": (
                 "AskedCheckOptions",
@@ -73,7 +74,7 @@ else:
             ".runs.watch": ("CallDecision", "RunWatch"),
             ".screening.pairs": ("Pair", "Statement", "statements_of", "what_differs"),
             ".screening.versions": ("Known", "keys_of", "replaced_by", "versions_of"),
-            ".screening": ("says_the_same",),
+            ".screening": ("have_same_values", "says_the_same"),
         },
         renamed={
             "on_calls": "ruling_on_calls",

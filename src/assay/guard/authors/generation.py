@@ -214,9 +214,10 @@ def _screened_for(
         return citable(coerce_evidence(evidence)), None
     from assay.retrieve import read_passages
 
-    items = citable([one.item for one in read_passages(evidence)])
-    screener = screener_of(parts, tiers_of(parts))
-    return items, screener.by_policy(question, read_passages(items), as_of)
+    read = read_passages(evidence)
+    items = citable([one.item for one in read])
+    passages = [replace(one, item=item) for one, item in zip(read, items, strict=True)]
+    return items, screener_of(parts, tiers_of(parts)).by_policy(question, passages, as_of)
 
 
 def _usable(parts: GuardParts, screening: Screening) -> tuple[Evidence, ...]:

@@ -123,6 +123,10 @@ class Judged:
     external: External | None = None
     """The result of external verification, where the policy has it done."""
 
+    def as_unchecked(self, failed: str) -> "Judged":
+        """The judgement if it is not known whether another source disagrees."""
+        return replace(self, verdict=Verdict.UNCHECKED, judgement=None, spans=(), conflict=None, failed=failed)
+
     @property
     def support(self) -> float:
         """The probability of support; 0 if the claim could not be checked."""

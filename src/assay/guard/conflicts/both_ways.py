@@ -30,6 +30,8 @@ LONGEST: Final = 400
 """The most characters of a sentence that are read; the rest is cut off."""
 LEAST_ALIKE: Final = 0.2
 """The lowest share of the claim that the sentence says, or of the sentence that the claim says, for both to be read."""
+SPECIAL_TOKENS: Final = 8
+"""Tokens of a pair that are left for what stands between and around the texts."""
 SIGNS: Final = {
     "contra": 1,
     "least_contra": 1,
@@ -103,21 +105,32 @@ def is_prose(text: str) -> bool:
     return worded and not is_record(text)
 
 
-def read_both_ways(pairs: Sequence[SentencePair], scorer: PairScorer) -> list[dict[str, float]]:
-    """The signals of each pair, in one call of the network.
+def read_both_ways(pairs: Sequence[SentencePair], scorer: PairScorer) -> list[dict[str, float] | None]:
+    """The signals of each pair, in one call of the network; None of a pair that is too long for it.
 
     Raises:
         VerifierError: the network failed.
     """
-    unique = list(dict.fromkeys(texts for one in pairs for texts in one.pairs))
-    if not unique:
-        return []
-    scores = [tuple(float(value) for value in row) for row in scorer.score(unique)]
-    known = dict(zip(unique, scores, strict=True))
-    return [_signals(one, [known[texts] for texts in one.pairs]) for one in pairs]
+    known = score_fitting([texts for one in pairs for texts in one.pairs], scorer)
+    return [
+        _signals(one, [known[texts] for texts in one.pairs]) if all(texts in known for texts in one.pairs) else None
+        for one in pairs
+    ]
 
 
-def _signals(pair: SentencePair, readings: Sequence[tuple[float, ...]]) -> dict[str, float]:
+def score_fitting(asked: Sequence[tuple[str, str]], scorer: PairScorer) -> dict[tuple[str, str], list[float]]:
+    """The network's scores of premises and claims, in one call; pairs that are too long for it have none.
+
+    Raises:
+        VerifierError: the network failed.
+    """
+    unique = list(dict.fromkeys(asked))
+    sizes = scorer.count_tokens([f"{premise} {claim}" for premise, claim in unique]) if unique else []
+    fitting = [one for one, size in zip(unique, sizes, strict=True) if size <= scorer.max_pair_tokens - SPECIAL_TOKENS]
+    return dict(zip(fitting, scorer.score(fitting).tolist(), strict=True)) if fitting else {}
+
+
+def _signals(pair: SentencePair, readings: Sequence[Sequence[float]]) -> dict[str, float]:
     entailment, neutral, contradiction = zip(*readings, strict=True)
     said, shared = passage_share_in_claim(pair.claim, pair.other), claim_share_in_passage(pair.claim, pair.other, ())
     return {

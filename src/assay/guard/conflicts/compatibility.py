@@ -8,14 +8,13 @@ it is sure that both can be right, there is no conflict.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from assay.errors import VerifierError
 from assay.guard.conflicts.both_ways import is_prose
-from assay.guard.conflicts.source_matching import is_record
+from assay.guard.conflicts.source_matching import claim_share_in_passage, is_record
 from assay.models import ConflictScorer
 from assay.retrieve import heading
 from assay.schema import Evidence, EvidenceSpan, Verdict
@@ -24,17 +23,16 @@ from assay.text.sentences import split_sentences
 if TYPE_CHECKING:
     from assay.guard.check.verdicts import Job, Judged
 
-COMPATIBLE: Final = 0.047
+COMPATIBLE: Final = 0.135
 """The probability of a conflict below which two sentences can both be right. Of the held-out conflicts of
-`train/conflicts` and of the conflicts of fit-side scenarios 4 in 100 lie below it, of the other pairs 53 to 55."""
-CONFLICTING: Final = 0.88
+`train/conflicts`, under titles, 4 in 100 lie below it, of the other pairs 51 (docs/adr/0128)."""
+CONFLICTING: Final = 0.7
 """The probability from which two sentences of two passages contradict each other whatever the verifier says of them:
-of compatible pairs of fit-side scenarios 1.6 in 100 lie above it."""
-_LEAST: Final = 1e-6
+the lowest that raises no further alarm among the fit side's passages that agree (docs/adr/0128)."""
 LONGEST_HEADING: Final = 120
 """The most characters of a title that is read before a sentence."""
 MOST_BEHIND: Final = 3
-"""How many of the sentences that support the claim are read, beside the claim itself."""
+"""How many of the sentences that support the claim are read beside it: those that say most of it."""
 MOST_AGAINST: Final = 8
 """How many sentences the contradicting side may have. All of them are read, or a conflict stands."""
 
@@ -43,29 +41,6 @@ def with_heading(item: Evidence, text: str) -> str:
     """A sentence with the title of its source before it, which may say what it is about."""
     head = heading(item)
     return f"{head}{text}" if len(head) <= LONGEST_HEADING else text
-
-
-def readings(one: Evidence, text: str, other: Evidence, against: str) -> list[tuple[str, str]]:
-    """Two sentences of two sources as pairs to be read: by themselves, and each with the title of its source, if any.
-
-    A title may say what a sentence is about, but the network has seen few, and takes two different ones over one matter
-    for two matters too easily.
-    """
-    return list(dict.fromkeys([(text, against), (with_heading(one, text), with_heading(other, against))]))
-
-
-def joint_chance(chances: Sequence[float | None]) -> float | None:
-    """The probability of a conflict from several readings of it: of the geometric mean of their odds.
-
-    >>> joint_chance([0.5, 0.5]), joint_chance([0.5, None]), round(joint_chance([0.9, 0.1]) or 0, 3)
-    (0.5, None, 0.5)
-    """
-    known = [chance for chance in chances if chance is not None]
-    if not known or len(known) < len(chances):
-        return None
-    bounded = [min(max(chance, _LEAST), 1 - _LEAST) for chance in known]
-    mean = sum(math.log(chance / (1 - chance)) for chance in bounded) / len(bounded)
-    return 1 / (1 + math.exp(-mean))
 
 
 def sentences_at(item: Evidence, start: int, end: int) -> list[str]:
@@ -93,9 +68,10 @@ class _Sides:
     """The sentences of the other source that seem to contradict it."""
 
     @property
-    def pairs(self) -> list[list[tuple[str, str]]]:
-        """Every text of one side with every text of the other, each in its readings."""
-        return [readings(self.own, text, self.other, other) for text in self.behind for other in self.against]
+    def pairs(self) -> list[tuple[str, str]]:
+        """Every text of one side with every text of the other, each with the title of its source."""
+        others = [with_heading(self.other, text) for text in self.against]
+        return [(with_heading(self.own, text), other) for text in self.behind for other in others]
 
 
 def without_compatible(jobs: Sequence[Job], judged: Sequence[Judged], conflicts: ConflictScorer) -> list[Judged]:
@@ -113,17 +89,15 @@ def without_compatible(jobs: Sequence[Job], judged: Sequence[Judged], conflicts:
     found = list(judged)
     if not asked:
         return found
-    pairs = list(dict.fromkeys(pair for sides in asked.values() for some in sides.pairs for pair in some))
+    pairs = list(dict.fromkeys(pair for sides in asked.values() for pair in sides.pairs))
     try:
         known = dict(zip(pairs, conflicts.probabilities(pairs), strict=True))
     except VerifierError as error:
         for place in asked:
-            found[place] = replace(
-                found[place], verdict=Verdict.UNCHECKED, judgement=None, spans=(), conflict=None, failed=str(error)
-            )
+            found[place] = found[place].as_unchecked(str(error))
         return found
     for place, sides in asked.items():
-        chances = [joint_chance([known[pair] for pair in some]) for some in sides.pairs]
+        chances = [known[pair] for pair in sides.pairs]
         if all(chance is not None and chance < COMPATIBLE for chance in chances):
             found[place] = replace(found[place], conflict=None)
     return found
@@ -142,7 +116,8 @@ def _sides(job: Job, judged: Judged) -> _Sides | None:
     texts = list(dict.fromkeys(text for some in against for text in some))
     if not behind or not all(against) or len(texts) > MOST_AGAINST:
         return None
-    return _Sides(own, [job.claim, *behind[:MOST_BEHIND]], other, texts)
+    closest = sorted(behind, key=lambda one: -claim_share_in_passage(job.claim, one, ()))[:MOST_BEHIND]
+    return _Sides(own, [job.claim, *closest], other, texts)
 
 
 def _places(judged: Judged, span: EvidenceSpan) -> set[tuple[int, int]]:

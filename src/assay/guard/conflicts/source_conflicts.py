@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.errors import VerifierError
 from assay.guard.conflicts.both_ways import SentencePair, load_both_ways, read_both_ways, sentence_pairs
 from assay.guard.conflicts.compatibility import without_compatible
 from assay.guard.conflicts.disagreement import (
@@ -343,9 +344,7 @@ def with_disagreements(
         asked, ask_other_sources([other for _, other in asked], scorer) if asked else (), strict=True
     ):
         if reading.failed is not None:
-            found[place] = replace(
-                found[place], verdict=Verdict.UNCHECKED, judgement=None, spans=(), conflict=None, failed=reading.failed
-            )
+            found[place] = found[place].as_unchecked(reading.failed)
         elif found[place].conflict is None and _disagrees(model, reading) and _of_one_subject(jobs[place], reading):
             found[place] = replace(found[place], conflict=_shown(reading.other))
     return without_compatible(jobs, with_mutual_contradictions(jobs, found, scorer), conflicts)
@@ -361,6 +360,7 @@ def with_mutual_contradictions(jobs: Sequence[Job], judged: Sequence[Judged], sc
     """The judgements of jobs, with the conflicts between sentences that contradict each other in both directions.
 
     Sentences of at most `MOST_SOURCES` other sources are read, for claims that are supported and not in conflict yet.
+    If the network fails, the claims count as unchecked.
     """
     if not scorer.three_way:
         return list(judged)
@@ -371,10 +371,15 @@ def with_mutual_contradictions(jobs: Sequence[Job], judged: Sequence[Judged], sc
         for other in near[:MOST_SOURCES]:
             pairs = sentence_pairs(other.claim, _own_text(other.own), _own_text(other.reading))
             read += [(place, other, pair) for pair in pairs]
-    signals = read_both_ways([pair for _, _, pair in read], scorer)
     found = list(judged)
+    try:
+        signals = read_both_ways([pair for _, _, pair in read], scorer)
+    except VerifierError as error:
+        for place in {place for place, _, _ in read}:
+            found[place] = found[place].as_unchecked(str(error))
+        return found
     for (place, other, pair), signal in zip(read, signals, strict=True):
-        if found[place].conflict is not None:
+        if found[place].conflict is not None or signal is None:
             continue
         job = jobs[place]
         may_conflict = same_subject(job.claim, job.evidence.evidence)

@@ -22,8 +22,10 @@ _RECORD: Final = re.compile(r"\s*(?:[\[{|]|[\w.-]{1,40}\s*[:=][^\n]*\n\s*[\w.-]{
 _MEMBER: Final = re.compile(r"\"\s*:\s*[\[{\"\d+-]|\"\s*:\s*(?:true|false|null)\b|[\]}]\s*,\s*[\[{\"]")
 """Marks of JSON, for passages that are cut out of the middle of it."""
 _GAP: Final = r"\S(?:\t| {3,})\S"
-_COLUMNS: Final = re.compile(rf"{_GAP}[^\n]*{_GAP}|{_GAP}[^\n]*\n[^\n]*{_GAP}|[^|\n]\|[^|\n]+\|[^\n]*\n")
-"""Rows whose cells are set apart by spaces, tabs or strokes."""
+_COLUMNS: Final = re.compile(rf"{_GAP}[^\n]*{_GAP}|{_GAP}[^\n]*\n[^\n]*{_GAP}")
+"""Rows whose cells are set apart by spaces or tabs."""
+_STROKES: Final = re.compile(r"[^|\n]\|[^|\n]+\|")
+"""A cell between two strokes."""
 _DENIED: Final = re.compile(r"[:=]\s*\"?(?:false|no|none|null|not\b[^\",\n]*)\"?\s*(?:[,}\]\n]|$)", re.IGNORECASE)
 """A field that says no: the literals of JSON and YAML for it, and texts that begin with "not"."""
 LONGEST_REMEMBERED: Final = 20_000
@@ -184,7 +186,9 @@ def is_record(passage: str) -> bool:
     >>> is_record(',"sent":"2026-03-06"}'), is_record("BIO-1 Cells      ENROLLED\\nBIO-2 Cell lab   WAITLIST")
     (True, True)
     """
-    return any(found(passage) is not None for found in (_RECORD.match, _MEMBER.search, _COLUMNS.search))
+    if any(found(passage) is not None for found in (_RECORD.match, _MEMBER.search, _COLUMNS.search)):
+        return True
+    return _STROKES.search(passage, 0, passage.rfind("\n") + 1) is not None  # rows: the lines that end
 
 
 def may_deny(claim: str, passage: str) -> bool:

@@ -5,32 +5,21 @@ A claim about the present is judged by the sources in use, a claim about the pas
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 from typing import Final, Literal
 
+from assay.guard.conflicts.document_titles import OPENING, OUT_OF_USE, VERSION, Titles, document_name, version_of
 from assay.guard.conflicts.source_matching import claim_share_in_passage, values_of
 from assay.schema import Evidence
 from assay.text.dates import DateMention, find_dates
 from assay.text.lexicon import find_words
 from assay.text.sentences import split_sentences
 
-_VERSION: Final = re.compile(
-    r"(?<![^\W_])(?:v|ver|version|rev|revision|edition|release)\.?\s?(\d+(?:\.\d+)*)(?![^\W_])", re.IGNORECASE
-)
-_TITLE_VERSION: Final = re.compile(
-    rf"{_VERSION.pattern}|(?<![^\W_])(?:r|rev)\.?\s?(\d+(?:\.\d+)*)(?![^\W_])|(?<![\d.])(\d+(?:\.\d+)+)(?![\d.])",
-    re.IGNORECASE,
-)
-"""A version in a title, which takes fewer words: "Backup plan r5", "Installation guide 1.4", "handbook_v3.pdf"."""
-_OUT: Final = (
-    r"(?:superseded|replaced|repealed|revoked|rescinded|withdrawn|retired|deprecated|outdated|out of date|out of use|"
-    r"archived|obsolete|expired|cancell?ed|no longer (?:valid|in force|current|in use|maintained|applicable|apply|"
-    r"applies))"
-)
-"""Words for something that is out of use."""
-_GONE: Final = _OUT.replace("cancell?ed|", "")
+_GONE: Final = OUT_OF_USE.replace("cancell?ed|", "")
 """The same for a source that says so of itself: a plan about something cancelled is not itself out of use."""
 _MARKED: Final = re.compile(
     rf"\b(?:this|these)\s(?:\w+\s){{1,3}}?(?:[^.\n]{{0,40}}?\s)?(?:is|are|was|were|has been|have been)\s(?:now\s)?"
@@ -43,19 +32,6 @@ _TITLE_MARK: Final = re.compile(
     rf"[\[(]\s*(?:{_GONE}|archive|old version)\b[^\])]{{0,60}}[\])]|^\s*{_GONE}\b|[-–—:,]\s*{_GONE}\b",
     re.IGNORECASE,
 )
-OLD: Final = re.compile(r"^\s*(?:old|former|previous)\s+", re.IGNORECASE)
-"""The beginning of a title that calls its document old."""
-DRAFT: Final = re.compile(r"\b(?:draft|provisional|preliminary|proposed|proposal)\b", re.IGNORECASE)
-"""Words of a title that calls its document a draft."""
-_REPLACES: Final = re.compile(
-    r"\b(?:replac(?:es|ing)|supersed(?:es|ing)|repeals?|takes the place of)\b\s(?P<what>[^.;:()\n]{3,120})",
-    re.IGNORECASE,
-)
-_IS_OUT: Final = re.compile(
-    rf"(?:^|[.;\n]\s*)(?P<what>[^.;\n]{{3,80}}?)\s(?:is|are|has been|have been)\s(?:hereby\s|now\s)?{_OUT}\b",
-    re.IGNORECASE,
-)
-_ITSELF: Final = re.compile(r"\s*(?:this|these|it)\b", re.IGNORECASE)
 _PART: Final = re.compile(r"\b(?:amend\w*|errat\w*|correct\w*|addend\w*|supplement\w*)\b", re.IGNORECASE)
 """Words by which a source calls itself a change to a part of another."""
 _STAMP: Final = re.compile(
@@ -65,13 +41,11 @@ _STAMP: Final = re.compile(
 )
 _STAMP_WORDS: Final = 4
 """The most words beside the date of a sentence that only says from when or until when the source is in force."""
-OPENING: Final = 400
-"""The characters at the beginning of a source in which it says that it is out of use, or from when it is in force."""
 _LONGEST: Final = 20_000
 """The most characters of a source that are compared word by word."""
 _CLOSING: Final = 120
-_ALIKE: Final = 0.34
-"""The lowest share of the shorter text's content words that two versions of a document have in common."""
+_MOST_LATER: Final = 64
+"""How many sources of later versions, the latest first, one is compared with."""
 _ON_IT: Final = 0.5
 """The share of a claim that a change to a part of a source must say for it to be about the claim."""
 _PAST: Final = re.compile(
@@ -120,26 +94,57 @@ def superseded(evidence: Sequence[Evidence], as_of: date | None = None) -> Mappi
         return {}
     out: dict[str, OutOfUse] = {item.id: why for item in evidence if (why := out_of_force(item, as_of)) is not None}
     in_force = [item for item in evidence if item.id not in out]
-    for item in in_force:
-        found = _why_out_of_use(item, [other for other in in_force if other.id != item.id], len(evidence))
-        if found is not None:
-            out[item.id] = found
+    out |= _replaced(in_force)
+    titles = Titles(in_force)
+    for place, item in enumerate(in_force):
+        if item.id in out:
+            continue
+        final = [in_force[other].id for other in titles.finals_of(place)]
+        if final:
+            out[item.id] = OutOfUse("draft", max(final))
+        elif says_it_is_out(item) or titles.currents_of(place):
+            out[item.id] = OutOfUse("marked")
     return out if len(out) < len(evidence) else {}
 
 
-def _why_out_of_use(item: Evidence, others: Sequence[Evidence], count: int) -> OutOfUse | None:
-    later = [other for other in others if _replaces(other, item)]
-    if later:
-        return OutOfUse("version", max(later, key=lambda other: (age_of(other), other.id)).id)
-    naming = [other for other in others if says_that_it_replaces(other, item)]
-    if naming:
-        last = max(naming, key=lambda other: other.id)
-        part = _PART.search(f"{last.title or ''} {last.text[:OPENING]}")
-        return OutOfUse("replaced", last.id, last.text if part else None)
-    final = [other for other in others if is_draft_of(item, other)]
-    if final:
-        return OutOfUse("draft", max(final, key=lambda other: other.id).id)
-    return OutOfUse("marked") if count > 1 and (says_it_is_out(item) or is_called_old(item, others)) else None
+def _replaced(items: Sequence[Evidence]) -> dict[str, OutOfUse]:
+    """The sources of which another one is a later version, or that another one says it replaces, by their ids."""
+    titles = Titles(items)
+    found: dict[str, OutOfUse] = {}
+    for place, item in enumerate(items):
+        for other in titles.replaced_by(place):
+            known = found.get(items[other].id)
+            if known is None or known.to is None or item.id > known.to:
+                part = _PART.search(f"{item.title or ''} {item.text[:OPENING]}")
+                found[items[other].id] = OutOfUse("replaced", item.id, item.text if part else None)
+    named: dict[str, list[int]] = defaultdict(list)
+    for place, item in enumerate(items):
+        if name := document_name(item):
+            named[name].append(place)
+    for places in named.values():
+        of_age: dict[_Age, list[int]] = defaultdict(list)
+        for place in sorted(places, key=lambda place: items[place].id, reverse=True) if len(places) > 1 else ():
+            of_age[age_of(items[place])].append(place)
+        newest_first = sorted(of_age, reverse=True)
+        for age, older in of_age.items():
+            later = list(islice((p for one in newest_first if _is_later(one, age) for p in of_age[one]), _MOST_LATER))
+            for place in older:
+                newest = next((other for other in later if titles.are_alike(place, other)), None)
+                if newest is not None:
+                    found[items[place].id] = OutOfUse("version", items[newest].id)
+    return found
+
+
+_Age = tuple[date, tuple[int, ...]]
+"""The day from which a source is in force, and its version."""
+
+
+def _is_later(one: _Age, other: _Age) -> bool:
+    """Whether a version is later than another one of the same document."""
+    (day, version), (other_day, other_version) = one, other
+    if version and other_version and version != other_version:
+        return version > other_version
+    return day > other_day and date.min not in (day, other_day)
 
 
 def out_of_force(item: Evidence, as_of: date | None) -> OutOfUse | None:
@@ -177,7 +182,7 @@ def looks_back(claim: str, old_sources: Iterable[Evidence]) -> bool:
     years = {mention.year for mention in find_dates(claim, find_words(claim)) if mention.year is not None}
     if years & {year for item in old_sources if (year := age_of(item)[0].year) > 1}:
         return True
-    return _VERSION.search(claim) is not None
+    return VERSION.search(claim) is not None
 
 
 def follows(claim: str, out_of_use: Iterable[Evidence], holding: Iterable[Evidence]) -> bool:
@@ -212,76 +217,9 @@ def says_it_is_out(item: Evidence) -> bool:
     return bool((item.title and _TITLE_MARK.search(item.title)) or _MARKED.search(item.text[:OPENING]))
 
 
-def is_called_old(item: Evidence, others: Sequence[Evidence]) -> bool:
-    """Whether the title of a source is that of another one with "old" before it."""
-    plain_title = OLD.sub("", item.title or "")
-    return plain_title != (item.title or "") and any(
-        (other.title or "").strip().casefold() == plain_title.strip().casefold() for other in others
-    )
-
-
-def says_that_it_replaces(other: Evidence, item: Evidence) -> bool:
-    """Whether a source says that it replaces another, which it names by its title."""
-    title = _name_words(item.title or "")
-    if not title or title == _name_words(other.title or ""):
-        return False
-    opening = f"{other.title or ''}\n{other.text[:OPENING]}"
-    for match in (*_REPLACES.finditer(opening), *_IS_OUT.finditer(opening)):
-        if _ITSELF.match(match["what"]):
-            continue
-        named = _name_words(match["what"])
-        numbered = any(any(sign.isdigit() for sign in word) for word in named)
-        if title <= named or (numbered and len(named) > 1 and named <= title):
-            return True
-    return False
-
-
-def _name_words(text: str) -> frozenset[str]:
-    """The words of a title that tell it from others: content words and numbers outside of brackets."""
-    words = find_words(re.sub(r"[(\[][^)\]]*[)\]]", " ", text))
-    return frozenset(w.stem for w in words.lexemes if w.weight or w.fold[:1].isdigit())
-
-
-def is_draft_of(item: Evidence, other: Evidence) -> bool:
-    """Whether a source is called a draft, and another one has the same name without that."""
-    if not item.title or not other.title or not DRAFT.search(item.title) or DRAFT.search(other.title):
-        return False
-    final = {word.stem for word in find_words(_undated(other.title)).lexemes if word.weight} - {"final", "approv"}
-    draft = {word.stem for word in find_words(_undated(item.title)).lexemes if word.weight}
-    return bool(final) and final <= draft and says_alike(item.text, other.text)
-
-
-def _replaces(other: Evidence, item: Evidence) -> bool:
-    name = document_name(item)
-    if not name or name != document_name(other) or not says_alike(item.text, other.text):
-        return False
-    (mine, my_version), (theirs, their_version) = age_of(item), age_of(other)
-    if my_version and their_version and my_version != their_version:
-        return their_version > my_version
-    return mine < theirs and date.min not in (mine, theirs)
-
-
-def _undated(name: str) -> str:
-    """A name without version and date."""
-    name = _TITLE_VERSION.sub(" ", name)
-    kept = list(name)
-    for mention in find_dates(name, find_words(name)):
-        kept[mention.start : mention.end] = " " * (mention.end - mention.start)
-    return "".join(kept)
-
-
-def document_name(item: Evidence) -> str:
-    """The name of the document without version and date."""
-    return " ".join(re.findall(r"[^\W\d_]+", _undated(item.title or item.source or "").casefold()))
-
-
 def age_of(item: Evidence) -> tuple[date, tuple[int, ...]]:
     """The day from which a source is in force, and its version; `date.min` and no version if it names neither."""
-    name = item.title or item.source or ""
-    found = _TITLE_VERSION.search(f"{item.version or ''} {name}")
-    number = next((group for group in (found.groups() if found else ()) if group), None)
-    number = number or (item.version if item.version and re.fullmatch(r"\d+(?:\.\d+)*", item.version) else None)
-    version = tuple(int(part) for part in number.split(".")[:6]) if number else ()
+    name, version = item.title or item.source or "", version_of(item)
     if item.effective_date is not None:
         return item.effective_date, version
     for mention in find_dates(name, find_words(name)):
@@ -319,12 +257,3 @@ def _stamps(item: Evidence) -> list[tuple[date, bool]]:
             if len(beside) <= _STAMP_WORDS and (_STAMP.search(line) or named):
                 found.append((day, dates[0].bound in {"until", "before"} or "until" in line.casefold().split()))
     return found
-
-
-def says_alike(one: str, other: str) -> bool:
-    """Whether two texts may be versions of one: they share a third of the shorter one's content words."""
-    first, second = (
-        {word.stem for word in find_words(text[:_LONGEST]).lexemes if word.weight} for text in (one, other)
-    )
-    smaller = min(len(first), len(second))
-    return smaller > 0 and len(first & second) >= _ALIKE * smaller

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from assay.errors import VerifierError
 from assay.guard.check.verdicts import Judged
-from assay.guard.conflicts.both_ways import is_prose
+from assay.guard.conflicts.both_ways import is_prose, score_fitting
 from assay.guard.conflicts.compatibility import COMPATIBLE, CONFLICTING, with_heading
 from assay.guard.conflicts.source_conflicts import VALUES
 from assay.guard.conflicts.source_matching import is_record, names_another_subject
@@ -94,20 +94,12 @@ def read_pairs(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairSco
     for pair in pairs:
         mine, theirs = _headed(pair, items)
         asked += [(theirs, pair.first.text), (mine, pair.second.text)]
-    known = _scored(asked, scorer)
+    known = score_fitting(asked, scorer)
     silent = [0.0, 1.0, 0.0]
     return [
         _pair_reading(pair, known.get(asked[2 * n], silent), known.get(asked[2 * n + 1], silent), items)
         for n, pair in enumerate(pairs)
     ]
-
-
-def _scored(asked: Sequence[tuple[str, str]], scorer: PairScorer) -> dict[tuple[str, str], list[float]]:
-    """The network's scores of premises and claims, in one call; pairs that are too long for it have none."""
-    unique = list(dict.fromkeys(asked))
-    sizes = scorer.count_tokens([f"{premise} {claim}" for premise, claim in unique]) if unique else []
-    fitting = [one for one, size in zip(unique, sizes, strict=True) if size <= scorer.max_pair_tokens - 8]
-    return dict(zip(fitting, scorer.score(fitting).tolist(), strict=True)) if fitting else {}
 
 
 def _pair_reading(
@@ -177,11 +169,7 @@ def conflicts_of(items: Sequence[Evidence], question: str | None, readers: Reade
     asked = frozenset(word.stem[:FAMILY] for word in find_words(question or "").lexemes if word.weight)
     statements = [one for place, item in enumerate(items) for one in statements_of(place, item, asked)]
     subjects = PassageSubjects(statements, items)
-    pairs = [
-        pair
-        for pair in candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
-        if not subjects.differ(pair.first.passage, pair.second.passage)
-    ]
+    pairs = candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)), subjects.differ)
     found = find_conflicts(read_pairs(pairs, items, readers.scorer), items, readers, asked)
     return tuple(_first_of_each(sorted(found, key=lambda one: (-one.score, one.first, one.second, one.first_start))))
 
@@ -284,7 +272,7 @@ def _supported_by_other(pairs: Sequence[Pair], items: Sequence[Evidence], scorer
             around = _around(items[other.passage], other).text
             if around.strip() != other.text.strip():
                 asked[-1].append((around, claim.text))
-    known = _scored([one for some in asked for one in some], scorer)
+    known = score_fitting([one for some in asked for one in some], scorer)
     read = [[known[one] for one in some if one in known] for some in asked]
     return [any(scores[0] > scores[2] for scores in some) for some in read]
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from assay.guard.conflicts.source_matching import is_record
@@ -139,13 +141,19 @@ def statement(place: int, start: int, text: str) -> Statement:
     )
 
 
-def candidates(statements: Sequence[Statement], question: frozenset[str], most: int) -> list[Pair]:
+def candidates(
+    statements: Sequence[Statement],
+    question: frozenset[str],
+    most: int,
+    cannot_disagree: Callable[[int, int], bool] = lambda _one, _other: False,
+) -> list[Pair]:
     """The most promising pairs, in an order that does not depend on the order of the passages.
 
     Args:
         statements: the statements of all passages.
         question: the stems of the question; pairs that have them come first among equals.
         most: how many pairs at most.
+        cannot_disagree: whether two passages, by their places, are about different things; they give no pairs.
     """
     postings: dict[str, list[int]] = defaultdict(list)
     for at, one in enumerate(statements):
@@ -161,9 +169,10 @@ def candidates(statements: Sequence[Statement], question: frozenset[str], most: 
             for other in _near(postings[stem], at):
                 if statements[other].passage != one.passage:
                     shared[other] += 1.0
-        best = sorted(shared, key=lambda other: (-shared[other], statements[other].text))[: 4 * PARTNERS]
+        near = sorted(shared, key=lambda other: (-shared[other], statements[other].text))
+        fitting = (other for other in near if not cannot_disagree(one.passage, statements[other].passage))
         measured = []
-        for other in best:
+        for other in islice(fitting, 4 * PARTNERS):
             theirs = statements[other].stems
             both = sum(value * rarity[stem] for stem, value in one.stems.items() if stem in theirs)
             measured.append((both / (min(weights[at], weights[other]) or 1.0), other))
@@ -174,11 +183,16 @@ def candidates(statements: Sequence[Statement], question: frozenset[str], most: 
                 if differs is not None:
                     pairs[key] = Pair(statements[key[0]], statements[key[1]], min(1.0, share), differs)
     found = sorted(pairs.values(), key=lambda pair: (-_promise(pair, question), pair.first.text, pair.second.text))
-    return [*found[:most], *_of_two_wordings(statements, found, question, min(most, LEAST_READ) - len(found))]
+    missing = min(most, LEAST_READ) - len(found)
+    return [*found[:most], *_of_two_wordings(statements, found, question, missing, cannot_disagree)]
 
 
 def _of_two_wordings(
-    statements: Sequence[Statement], found: Sequence[Pair], question: frozenset[str], most: int
+    statements: Sequence[Statement],
+    found: Sequence[Pair],
+    question: frozenset[str],
+    most: int,
+    cannot_disagree: Callable[[int, int], bool],
 ) -> list[Pair]:
     """Pairs of passages that have one sentence each and no pair yet, even if they share no word.
 
@@ -198,7 +212,11 @@ def _of_two_wordings(
         for other in alone[number + 1 :]:
             first, second = (one, other) if one.passage < other.passage else (other, one)
             differs = what_differs(one, other)
-            if differs is not None and (first.passage, second.passage) not in known:
+            if (
+                differs is not None
+                and (first.passage, second.passage) not in known
+                and not cannot_disagree(first.passage, second.passage)
+            ):
                 made.append(Pair(first, second, 0.0, differs))
     return made[:most]
 
@@ -254,17 +272,19 @@ class PassageSubjects:
         for one in statements:
             self._named[one.passage].update(one.names)
         self._items = items
+        self._about = lru_cache(maxsize=None)(self._names)
+        self._words = lru_cache(maxsize=None)(self._all_words)
 
     def differ(self, one: int, other: int) -> bool:
         """Whether each of two passages is about a name that the other one never mentions."""
         return bool(self._about(one) - self._words(other)) and bool(self._about(other) - self._words(one))
 
-    def _about(self, place: int) -> frozenset[str]:
+    def _names(self, place: int) -> frozenset[str]:
         """The names in a passage's title, or else the name that it mentions most often."""
         named = self._named[place]
         often = frozenset(name for name, count in named.most_common(1) if count >= OFTEN)
         return frozenset(folded_words(self._items[place].title or "")) & named.keys() or often
 
-    def _words(self, place: int) -> frozenset[str]:
+    def _all_words(self, place: int) -> frozenset[str]:
         item = self._items[place]
         return frozenset(folded_words(f"{item.title or ''}\n{item.text}"))

@@ -84,10 +84,13 @@ class Screener:
 
         asked = read_question(question)
         day = read_day(as_of) or datetime.now(UTC).date()
-        read = read_passages(passages)
+        return self._screened(asked, read_passages(passages), self.policy.screen or ScreenPolicy(), day, historical)
+
+    def _screened(
+        self, asked: str, read: Sequence[Passage], settings: ScreenPolicy, day: date, historical: bool | None
+    ) -> Screening:
         if len(read) > MOST:
             raise InputError(f"one screening takes at most {MOST:,} passages, got {len(read):,}; send them in parts")
-        settings = self.policy.screen or ScreenPolicy()
         return screened(asked, read, settings, self.readers, day, historical)
 
     def by_policy(
@@ -98,10 +101,11 @@ class Screener:
         if settings is None or not self.policy.groundedness or not (question or "").strip():
             return None
         asked, day = question or "", read_day(as_of) or datetime.now(UTC).date()
-        content = tuple(one.item.model_dump_json() for one in read)
+        content = tuple(
+            (one.item.model_dump_json(), one.document, one.written, one.language, one.unread) for one in read
+        )
         return self.remembered.get(
-            (asked, content, day, settings),
-            lambda: self.screen(asked, [one.item for one in read], None, day),
+            (asked, content, day, settings), lambda: self._screened(asked, read, settings, day, None)
         )
 
     def admitted(self, request: CheckRequest) -> CheckRequest:
@@ -274,7 +278,7 @@ def _drop_out_of_force(selection: _Selection, versions: Versions, *, keeps_old: 
 
 
 def _drop_repeated(selection: _Selection, versions: Versions) -> None:
-    """Drops passages that another one repeats; of two, the one with more metadata stays."""
+    """Drops passages that another one repeats; of two with the same values, the one with more metadata stays."""
     from assay.retrieve import similar_pairs
 
     ranked = sorted(selection.left, key=lambda one: (-_details_known(one), -len(one.item.text), one.item.id))
@@ -288,7 +292,9 @@ def _drop_repeated(selection: _Selection, versions: Versions) -> None:
         longer, shorter = sorted((first, second), key=lambda one: -len(one.item.text))
         if not says_the_same(longer.item.text, shorter.item.text, pair.jaccard, pair.containment):
             continue
-        drops, stays = (second, first) if pair.jaccard >= NEARLY else (shorter, longer)
+        drops, stays = shorter, longer
+        if pair.jaccard >= NEARLY and have_same_values(first.item.text, second.item.text):
+            drops, stays = second, first
         how = "word for word" if pair.jaccard == 1 else f"nearly so ({pair.containment:.0%} of its wording)"
         gone.add(drops.item.id)
         selection.drop(drops, DropReason.DUPLICATE, f"{stays.item.id} says the same, {how}.", stays.item.id)
@@ -309,7 +315,14 @@ def says_the_same(longer: str, shorter: str, share: float, contained: float) -> 
 
     if contained >= INSIDE:
         return values_of(shorter) <= values_of(longer)
-    return share >= NEARLY and values_of(longer) == values_of(shorter)
+    return share >= NEARLY and have_same_values(longer, shorter)
+
+
+def have_same_values(one: str, other: str) -> bool:
+    """Whether two texts have the same numbers and names, so that either can stand for the other if they are alike."""
+    from assay.guard.conflicts.source_matching import values_of
+
+    return values_of(one) == values_of(other)
 
 
 def _details_known(one: Passage) -> int:

@@ -11,24 +11,23 @@ version that is not in force yet replaces nothing.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final
 
-from assay.guard.conflicts.superseded_sources import (
+from assay.guard.conflicts.document_titles import (
     DRAFT,
+    LONGEST_NUMBER,
     OLD,
     OPENING,
-    age_of,
+    Titles,
     document_name,
-    is_called_old,
-    is_draft_of,
-    out_of_force,
+    names_of_replaced,
     says_alike,
-    says_it_is_out,
-    says_that_it_replaces,
 )
+from assay.guard.conflicts.superseded_sources import age_of, out_of_force, says_it_is_out
 from assay.retrieve import Passage, similar_pairs
 from assay.schema import Evidence, Standing
 from assay.text.dates import find_dates
@@ -48,9 +47,10 @@ _NUMBERS: Final = re.compile(
 )
 _LETTER: Final = re.compile(r"^(?:v|ver|version|rev|revision|release|edition)?[\s.:#-]*([A-Z])$", re.IGNORECASE)
 _PRE: Final = {"dev": -5, "draft": -4, "pre": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "c": -1, "rc": -1}
+
+
 _REPLACING: Final = re.compile(r"replac|supersed|repeal|takes the place|withdrawn|revoked|rescinded", re.IGNORECASE)
-
-
+"""Words without which no passage says that it replaces another: that something has expired says it of no document."""
 Key = tuple[str, tuple[int, ...]]
 """A version in a form that can be compared: its kind and its numbers. Different kinds cannot be compared."""
 
@@ -107,12 +107,12 @@ def version_key(text: str | None) -> Key | None:
 
 def _number_key(numbers: re.Match[str]) -> tuple[int, ...]:
     """The parts of a numbered version in six places, then what precedes a release, with its number."""
-    parts = [int(part[:18]) for part in re.split(r"[._]", numbers[1])[:6]]
+    parts = [int(part[:LONGEST_NUMBER]) for part in re.split(r"[._]", numbers[1])[:6]]
     while len(parts) > 1 and parts[-1] == 0:
         parts.pop()
     parts += [0] * (6 - len(parts))
     pre = _PRE[numbers["pre"].lower()] if numbers["pre"] else 0
-    return (*parts, pre, int((numbers["number"] or "0")[:18]))
+    return (*parts, pre, int((numbers["number"] or "0")[:LONGEST_NUMBER]))
 
 
 @dataclass(slots=True)
@@ -127,8 +127,7 @@ class _Group:
 def versions_of(passages: Sequence[Passage], as_of: date) -> Versions:
     """What is known of the documents of passages, and which passages are in force on a day.
 
-    The cost is linear in the number of passages and the length of their texts, except for the few that say that they
-    replace another or are drafts, which are compared with all titles.
+    The cost is linear in the number of passages and the length of their texts.
 
     Args:
         passages: the passages, with unique ids.
@@ -169,9 +168,9 @@ def keys_of(one: Passage) -> tuple[str, ...]:
 
 
 def replaced_by(item: Evidence) -> str | None:
-    """The opening of a passage that seems to say that it replaces another one; None if it does not."""
+    """The opening of a passage that says that it replaces another one, or that another is withdrawn; else None."""
     opening = f"{item.title or ''}\n{item.text[:OPENING]}"
-    return opening if _REPLACING.search(opening) else None
+    return opening if _REPLACING.search(opening) and names_of_replaced(item) else None
 
 
 def _with(known: Known, **changes: Any) -> Known:
@@ -267,11 +266,9 @@ def _compare(
     if len(group.places) < 2:
         return
     holding = [place for place in group.places if (off[place] or (None,))[0] is not Standing.NOT_YET]
+    ages = _Ages([(place, known[place]) for place in holding])
     for place in group.places:
-        newest = _newest(known[place], [known[other] for other in holding])
-        if newest is None:
-            continue
-        over = [other for other in holding if _is_newer(known[place], known[other], newest)]
+        over = ages.newer_than(known[place])
         if not over or not _are_versions(group, passages, known, place, over):
             continue
         best = min(over, key=lambda other: (off[other] is not None, passages[other].item.id))
@@ -300,14 +297,40 @@ class _Newest:
     written: date | None
 
 
-def _newest(one: Known, others: Sequence[Known]) -> _Newest | None:
-    """The newest version, day and day of writing among others that can be compared with one; None if none can."""
-    keys = [other.key for other in others if other.key and one.key and other.key[0] == one.key[0]]
-    days = [other.day for other in others if other.day]
-    written = [other.written for other in others if other.written]
-    if not (keys or days or written):
-        return None
-    return _Newest(max(keys, default=None), max(days, default=None), max(written, default=None))
+class _Ages:
+    """The ages of the passages of one document, looked up by version, day and day of writing."""
+
+    def __init__(self, passages: Sequence[tuple[int, Known]]) -> None:
+        self._known = dict(passages)
+        self._newest_keys: dict[str, Key] = {}
+        self._of_key: dict[Key, list[int]] = defaultdict(list)
+        self._of_day: dict[date, list[int]] = defaultdict(list)
+        self._of_written: dict[date, list[int]] = defaultdict(list)
+        for place, one in passages:
+            if one.key:
+                self._newest_keys[one.key[0]] = max(self._newest_keys.get(one.key[0], one.key), one.key)
+                self._of_key[one.key].append(place)
+            if one.day:
+                self._of_day[one.day].append(place)
+            if one.written:
+                self._of_written[one.written].append(place)
+        self._newest_day, self._newest_written = max(self._of_day, default=None), max(self._of_written, default=None)
+        self._newer: dict[tuple[Key | None, date | None, date | None], list[int]] = {}
+
+    def newer_than(self, one: Known) -> list[int]:
+        """The passages of the newest version, if it is newer than that of one passage, in their order."""
+        age = one.key, one.day, one.written
+        if age not in self._newer:
+            key = self._newest_keys.get(one.key[0]) if one.key else None
+            newest = _Newest(key, self._newest_day, self._newest_written)
+            if key is not None and key != one.key:
+                near = self._of_key[key]
+            elif one.day and newest.day and newest.day != one.day:
+                near = self._of_day[newest.day]
+            else:
+                near = self._of_written[newest.written] if newest.written else []
+            self._newer[age] = [place for place in near if _is_newer(one, self._known[place], newest)]
+        return self._newer[age]
 
 
 def _is_newer(one: Known, other: Known, newest: _Newest) -> bool:
@@ -352,26 +375,21 @@ def _say_themselves(
         if known[place].standing is Standing.IN_FORCE and off[place] is None and says_it_is_out(item):
             off[place] = (Standing.EXPIRED, "It states that it is no longer in use.")
     holding = [place for place in range(len(items)) if off[place] is None]
-    saying = [place for place in holding if replaced_by(items[place]) is not None]
-    for at in saying:
-        others = [place for place in holding if place != at and known[place].standing is Standing.IN_FORCE]
-        for place in others if known[at].standing is Standing.IN_FORCE else ():
-            if says_that_it_replaces(items[at], items[place]):
-                why = f"{items[at].id} says that it replaces it."
-                known[place] = _with(known[place], standing=Standing.SUPERSEDED, other=items[at].id, why=why)
-    for place in holding:
-        if known[place].standing is not Standing.IN_FORCE or not items[place].title:
-            continue
-        title = items[place].title or ""
-        if DRAFT.search(title):
-            final = next((at for at in holding if at != place and is_draft_of(items[place], items[at])), None)
-        elif title.lower().startswith(("old ", "former ", "previous ")):
-            final = next((at for at in holding if at != place and is_called_old(items[place], [items[at]])), None)
-        else:
-            continue
-        if final is not None:
-            why = f"{items[final].id} is the version that holds of it."
-            known[place] = _with(known[place], standing=Standing.SUPERSEDED, other=items[final].id, why=why)
+    titles = Titles([items[place] for place in holding])
+    for number, at in enumerate(holding):
+        if known[at].standing is Standing.IN_FORCE and replaced_by(items[at]) is not None:
+            for place in (holding[other] for other in titles.replaced_by(number)):
+                if known[place].standing is Standing.IN_FORCE:
+                    why = f"{items[at].id} says that it replaces it."
+                    known[place] = _with(known[place], standing=Standing.SUPERSEDED, other=items[at].id, why=why)
+    for number, place in enumerate(holding):
+        if known[place].standing is Standing.IN_FORCE:
+            called_draft = DRAFT.search(items[place].title or "") is not None
+            finals = titles.finals_of(number) if called_draft else titles.currents_of(number)
+            if finals:
+                final = items[holding[finals[0]]].id
+                why = f"{final} is the version that holds of it."
+                known[place] = _with(known[place], standing=Standing.SUPERSEDED, other=final, why=why)
 
 
 def names_a_version(question: str, known: Mapping[str, Known]) -> bool:

@@ -52,8 +52,6 @@ from assay.store.access import (
 )
 from assay.store.db import MOST_LISTED, Store
 
-RESET_LASTS: Final = timedelta(hours=24)
-"""How long a link to set a password is valid."""
 KEY_LIFETIMES: Final = (("", "as long as it is not revoked"), ("30", "30 days"), ("90", "90 days"), ("365", "one year"))
 """The lifetimes that a key can be given, in days; an empty value is no limit."""
 ROLE_WORDS: Final = {
@@ -148,7 +146,8 @@ class _Pages:
         return self._people(request, caller, self._link(request, caller, user.id, user.name or ""))
 
     def _link(self, request: Request, caller: Caller, id_: str, name: str) -> Markup:
-        secret, ends = make_token(self._store, RESET, RESET_LASTS, tenant=caller.tenant, user=id_, actor=caller.actor)
+        lasts = timedelta(hours=self._services.settings.access.token_hours)
+        secret, ends = make_token(self._store, RESET, lasts, tenant=caller.tenant, user=id_, actor=caller.actor)
         link = f"{request.url.scheme}://{request.url.netloc}/console/reset?token={secret}"
         return _secret(
             group(
