@@ -8,7 +8,7 @@ import pyarrow.parquet as parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.batch.scripted import ScriptedEngine, raw_rows
+from tests.batch.scripted import ScriptedEngine, raw_rows, record
 
 from assay.batch import BatchSettings, Totals, run_batch
 from assay.batch.values import Piece, RawRow
@@ -140,6 +140,18 @@ def test_another_policy_or_size_of_partitions_is_refused(tmp_path: Path) -> None
         run_batch(settings(tmp_path, identity={**IDENTITY, "policy": "rag"}), raw_rows(20), engine)
     with pytest.raises(InputError, match=r"partition_rows differ"):
         run_batch(settings(tmp_path, 8), raw_rows(20), engine)
+
+
+def test_text_that_no_encoding_can_write_is_escaped(tmp_path: Path) -> None:
+    half = "\ud83d"  # as `json.loads` reads an escape of it, and `os.fsdecode` a name that is not UTF-8
+    rows = [RawRow(f"{half}.jsonl", n, half, "line", json.dumps(record(n, id=half))) for n in (1, 2)]
+    by = engine(dies=lambda piece: piece.rows[0].position == 2 or len(piece.rows) == 2)
+    for _ in range(2):
+        assert run_batch(settings(tmp_path), rows, lambda: by).rows == 2
+    found = results(tmp_path)
+    assert [one["source"] for one in found] == [r"\ud83d.jsonl"] * 2
+    assert [one["set"] for one in found] == [r"\ud83d"] * 2
+    assert (found[1]["status"], r"\ud83d.jsonl, line 2" in found[1]["reason"]) == ("rejected", True)
 
 
 def test_a_second_driver_is_kept_out(tmp_path: Path) -> None:

@@ -143,6 +143,43 @@ def test_csv_whose_header_names_a_column_twice_is_not_read() -> None:
     assert "names the column 'evidence' twice" in row.payload
 
 
+def test_a_blank_line_of_csv_is_no_row() -> None:
+    content = b"\nid,answer,evidence\n\n1,a,b\n \t\n\r\n2,c,d\n\n"
+    found = list(csv_rows(io.BytesIO(content), "a.csv", "a"))
+    assert [(row.position, row.form) for row in found] == [(4, "cells"), (7, "cells")]
+    assert list(csv_rows(io.BytesIO(b"\n\n"), "a.csv", "a")) == []
+
+
+def undecodable(count: int, at: int) -> pa.Table:
+    """Rows of which one has an answer that is not UTF-8 and the next a moment that Python cannot hold."""
+    answers = [b"It is so."] * count
+    answers[at] = b"\xff\xfe"
+    moments = [0] * count
+    moments[at + 1] = 2**62
+    return pa.table(
+        {
+            "id": [f"r{n}" for n in range(count)],
+            "answer": pa.array(answers, pa.binary()).view(pa.string()),
+            "meta": pa.StructArray.from_arrays([pa.array(moments, pa.timestamp("us"))], names=["at"]),
+        }
+    )
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_a_cell_that_cannot_be_decoded_costs_its_row_alone(ending: str, tmp_path: Path) -> None:
+    table = undecodable(100, 70)
+    if ending == "parquet":
+        parquet.write_table(table, tmp_path / "a.parquet")
+    else:
+        with pa.ipc.new_stream(tmp_path / "a.arrow", table.schema) as writer:
+            writer.write_table(table)
+    found = read(tmp_path / f"a.{ending}")
+    assert [row.position for row in found] == list(range(1, 101))
+    assert [row.position for row in found if row.form == "broken"] == [71, 72]
+    assert f"a.{ending}, row 71: cannot be decoded: 'utf-8' codec" in found[70].payload
+    assert found[72].payload["id"] == "r72"
+
+
 def test_files_that_are_not_what_they_seem_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_bytes(b"no parquet")
     (tmp_path / "b.jsonl.gz").write_bytes(b"no gzip")

@@ -53,6 +53,33 @@ def test_another_policy_needs_another_folder(tmp_path: Path) -> None:
     assert "another batch" in refused.stderr
 
 
+def test_other_knowledge_needs_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, config = write_lines(tmp_path / "rows.jsonl", [record(1)]), tmp_path / "config.yaml"
+    monkeypatch.setenv("ASSAY_CONFIG", str(config))
+    source = "{name: handbook, kind: files, path: ., authority: organisation}"
+    config.write_text(f"version: 1\npolicy: general\nknowledge: [{source}]\n", encoding="utf-8")
+    assert run(rows, tmp_path / "out").returncode == 0
+    config.write_text("version: 1\npolicy: general\n", encoding="utf-8")
+    refused = run(rows, tmp_path / "out")
+    assert refused.returncode == 2
+    assert "another batch (knowledge_digest differ)" in refused.stderr
+
+
+def test_text_that_no_encoding_can_write_is_escaped_and_takes_no_row_with_it(tmp_path: Path) -> None:
+    rows = write_lines(tmp_path / os.fsdecode(b"rows\xff.jsonl"), [record(1), record(2, id="\ud83d"), "{no json"])
+    done = run(rows, tmp_path / "out")
+    assert done.returncode == 1, done.stderr
+    found = results(tmp_path / "out")
+    assert [(one["id"], one["status"]) for one in found] == [
+        ("r1", "checked"),
+        (r"\ud83d", "checked"),
+        (None, "rejected"),
+    ]
+    assert {one["set"] for one in found} == {r"rows\udcff"}
+    assert r"rows\udcff.jsonl, line 3: not valid JSON" in found[2]["reason"]
+    assert run(rows, tmp_path / "out").returncode == 1
+
+
 def test_the_driver_and_workers_killed_at_random_lose_and_repeat_nothing(tmp_path: Path) -> None:
     rows = write_lines(tmp_path / "rows.jsonl", [record(n) for n in range(60)])
     assert run(rows, tmp_path / "calm").returncode == 0

@@ -113,6 +113,26 @@ def test_what_was_judged_is_kept_and_not_judged_again(tmp_path: Path, monkeypatc
     assert calibrate(data, "--results", kept, "--format", "json").stdout == first.stdout
 
 
+def test_results_kept_under_other_thresholds_of_the_policy_are_refused(tmp_path: Path) -> None:
+    # Both policies have the same loosest form, and what was kept of a row depends on their own thresholds too.
+    kept, data, policy = tmp_path / "kept.jsonl", rows(tmp_path / "rows.jsonl", 8, 8), tmp_path / "assay.yaml"
+    policy.write_text("version: 1\npolicy: {preset: general, revise_threshold: 0.7}\n", encoding="utf-8")
+    assert calibrate(data, "--results", kept, "--policy", policy).exit_code == 0
+    policy.write_text("version: 1\npolicy: {preset: general, revise_threshold: 0.6}\n", encoding="utf-8")
+    refused = calibrate(data, "--results", kept, "--policy", policy)
+    assert refused.exit_code == 2
+    assert "another verifier, policy, knowledge or version" in refused.output
+
+
+def test_results_judged_with_other_knowledge_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, data, config = tmp_path / "kept.jsonl", rows(tmp_path / "rows.jsonl", 8, 8), tmp_path / "config.yaml"
+    monkeypatch.setenv("ASSAY_CONFIG", str(config))
+    for authority, status in (("organisation", 0), ("web", 2)):
+        source = f"{{name: handbook, kind: files, path: ., authority: {authority}}}"
+        config.write_text(f"version: 1\npolicy: general\nknowledge: [{source}]\n", encoding="utf-8")
+        assert calibrate(data, "--results", kept).exit_code == status
+
+
 def test_the_page_shows_the_curves_and_escapes_what_others_wrote(tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     calibrate(rows(tmp_path / "rows.jsonl"), "--alpha", 0.2, "--report", page)

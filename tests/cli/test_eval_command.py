@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.cli.standin import Run, StandIn
+from typer.testing import Result
 
 
 def rows(folder: Path, count: int = 40, name: str = "rows.jsonl", **fields: Any) -> Path:
@@ -148,6 +149,38 @@ def test_results_of_another_verifier_are_refused(run: Run, tmp_path: Path, monke
     result = run("eval", rows(tmp_path), "-o", out)
     assert result.exit_code == 2
     assert "another verifier" in result.stderr
+
+
+def test_results_judged_with_other_knowledge_are_refused(
+    run: Run, tmp_path: Path, guard: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "config.yaml"
+    monkeypatch.setenv("ASSAY_CONFIG", str(config))
+
+    def evaluated(authority: str) -> Result:
+        source = f"{{name: handbook, kind: files, path: ., authority: {authority}}}"
+        config.write_text(f"version: 1\npolicy: general\nknowledge: [{source}]\n", encoding="utf-8")
+        return run("eval", rows(tmp_path), "-o", tmp_path / "out")
+
+    assert [evaluated("organisation").exit_code for _ in range(2)] == [0, 0]
+    assert guard.judged == 40
+    refused = evaluated("web")
+    assert refused.exit_code == 2
+    assert "another verifier, policy, knowledge or version" in refused.stderr
+
+
+def test_without_knowledge_the_identity_of_results_is_what_it_was(run: Run, tmp_path: Path) -> None:
+    run("eval", rows(tmp_path), "-o", tmp_path / "out")
+    header = json.loads((tmp_path / "out" / "results.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert set(header) == {
+        "assay_results",
+        "verifier",
+        "verifier_digest",
+        "policy",
+        "policy_digest",
+        "assay",
+        "gates",
+    }
 
 
 def test_limit_takes_the_first_rows_of_each_file(run: Run, tmp_path: Path, guard: StandIn) -> None:

@@ -182,6 +182,27 @@ def test_a_csv_header_that_names_a_column_twice_is_refused_and_empty_names_are_n
     assert [row.evidence[0].text for row in read_rows(padded)] == ["Paid."]
 
 
+def test_a_blank_line_of_csv_is_no_row(tmp_path: Path) -> None:
+    path = write(tmp_path, "rows.csv", "\nid,claim,evidence\n\n1,It rains.,It rained.\n \t\n2,It snows.,It snowed.\n\n")
+    assert [(row.id, row.place) for row in read_rows(path)] == [("1", (str(path), 4)), ("2", (str(path), 6))]
+    with pytest.raises(InputError, match="holds no rows"):
+        list(read_rows(write(tmp_path, "blank.csv", "\n\n")))
+
+
+def test_a_cell_of_parquet_that_cannot_be_decoded_is_refused_with_its_row(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "rows.parquet"
+    good = pa.array(["It rained."] * 3)
+    not_utf8 = pa.array([b"It rains.", b"\xff\xfe", b"It rains."], pa.binary()).view(pa.string())
+    too_late = pa.array([0, 2**62, 0], pa.timestamp("us"))
+    for answers, split in ((not_utf8, good), (good, too_late)):
+        pq.write_table(pa.table({"id": ["1", "2", "3"], "answer": answers, "evidence": good, "split": split}), path)
+        with pytest.raises(InputError, match=r"rows\.parquet, row 2: cannot be decoded"):
+            list(read_rows(path))
+
+
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         list(read_rows(tmp_path / "none.jsonl"))

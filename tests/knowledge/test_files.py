@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from assay.errors import PolicyError, SourceError
 from assay.knowledge.documents import document_of
 from assay.knowledge.inquiries import formulate
 from assay.knowledge.interface import Deadline, Passage, Profile, Scope
-from assay.knowledge.kinds.files import FilesSettings, FilesSource
+from assay.knowledge.kinds.files import FORM, FilesSettings, FilesSource
 from assay.knowledge.sessions import Knowledge
 from assay.testing import ScriptedScorer
 
@@ -120,6 +122,72 @@ def test_an_index_in_a_file_is_not_made_anew(tmp_path: Path) -> None:
     # Size and time are those that the index knows: the file was not read again.
     assert "two weeks" in found(second, "Partners get leave.")[0].text
     second.close()
+
+
+def test_an_index_that_is_locked_at_first_is_used_once_it_is_free(tmp_path: Path) -> None:
+    docs, index = folder(tmp_path / "docs", leave="Partners get two weeks of leave."), tmp_path / "index.db"
+    source = FilesSource(FilesSettings(docs, index, refresh_s=0))
+    with closing(sqlite3.connect(index)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(SourceError, match="OperationalError"):
+            found(source, "Partners get leave.")
+        other.rollback()
+    assert found(source, "Partners get leave.")
+    source.close()
+
+
+def test_an_index_of_another_version_that_is_locked_at_first_is_emptied_before_it_is_used(tmp_path: Path) -> None:
+    docs, index = folder(tmp_path / "docs", leave="Partners get two weeks of leave."), tmp_path / "index.db"
+    before = FilesSource(FilesSettings(docs, index, refresh_s=0))
+    found(before, "Partners get leave.")
+    before.close()
+    with closing(sqlite3.connect(index)) as other:
+        other.execute("UPDATE form SET version = ?", (FORM - 1,))
+        other.execute("UPDATE pieces SET body = 'Partners get leave as another version read it.'")
+        other.commit()
+        source = FilesSource(FilesSettings(docs, index, refresh_s=0))
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(SourceError, match="OperationalError"):
+            found(source, "Partners get leave.")
+        other.rollback()
+    assert [one.text for one in found(source, "Partners get leave.")] == ["Partners get two weeks of leave."]
+    source.close()
+
+
+def unusual_file(path: Path, text: str) -> Path:
+    try:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError:
+        pytest.skip("this file system has names in UTF-8 only")
+    return path
+
+
+def test_a_file_whose_name_is_not_utf_8_is_read_under_its_escaped_name(tmp_path: Path) -> None:
+    docs = folder(tmp_path / "docs", leave="Partners get two weeks of leave.")
+    menu = unusual_file(docs / os.fsdecode(b"caf\xe9.md"), "The canteen opens at nine.")
+    unusual_file(docs / os.fsdecode(b"b\xfcro") / "desk.md", "Desks are booked by phone.")
+    source = FilesSource(FilesSettings(docs, refresh_s=0))
+    assert [one.id for one in found(source, "Partners get leave.")] == ["leave.md"]
+    (canteen,) = found(source, "The canteen opens.")
+    assert (canteen.id, canteen.title) == ("caf\\xe9.md", "caf\\xe9")
+    assert [one.id for one in found(source, "Desks are booked.")] == ["b\\xfcro/desk.md"]
+    assert not source.ask(formulate("Desks are booked."), Deadline(20)).partial
+    menu.unlink()
+    assert found(source, "The canteen opens.") == []
+    source.close()
+
+
+def test_of_two_files_with_one_escaped_name_the_one_that_cannot_be_told_apart_counts_as_not_read(
+    tmp_path: Path,
+) -> None:
+    docs = folder(tmp_path / "docs", **{"caf\\xe9": "The canteen opens at nine."})
+    unusual_file(docs / os.fsdecode(b"caf\xe9.md"), "The canteen opens at ten.")
+    source = FilesSource(FilesSettings(docs, refresh_s=0))
+    answer = source.ask(formulate("The canteen opens."), Deadline(20))
+    assert [one.text for one in answer.passages] == ["The canteen opens at nine."]
+    assert answer.partial
+    source.close()
 
 
 def test_a_version_that_words_alone_do_not_find_comes_with_the_one_that_they_find(tmp_path: Path) -> None:

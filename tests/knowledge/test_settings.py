@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.knowledge.kinds import table
@@ -11,6 +12,9 @@ from tests.knowledge.kinds import table
 from assay.config import Guard, knowledge_file, read_knowledge, read_policy
 from assay.errors import PolicyError
 from assay.knowledge import Knowledge
+from assay.knowledge.extraction import Extraction
+from assay.knowledge.kinds.http import HttpSettings, HttpSource
+from assay.knowledge.kinds.mcp import McpSettings, McpSource
 from assay.testing import FakeScorer
 
 HEAD = "version: 1\npolicy: rag\n"
@@ -60,6 +64,21 @@ def test_no_secret_is_in_what_identifies_the_sources(tmp_path: Path) -> None:
     other = read(tmp_path, HTTP, {"PRICES_KEY": "another"})
     assert one.digest == other.digest
     assert "s3cret" not in repr(one.profiles)
+
+
+@pytest.mark.parametrize("field", ["items", "fields", "passage", "title", "link", "effective_date"])
+@pytest.mark.parametrize("kind", ["http", "mcp"])
+def test_each_pointer_is_in_what_identifies_a_source(kind: str, field: str) -> None:
+    def digest(pointer: str) -> str:
+        value: Any = (("a", pointer),) if field == "fields" else pointer
+        answer = Extraction(**{field: value})
+        if kind == "http":
+            return HttpSource(HttpSettings("https://a.example/{entity}", answer=answer)).digest
+        pytest.importorskip("mcp", reason="needs the extra mcp: pip install 'assay-ai[mcp]'")
+        return McpSource(McpSettings("t", {"name": "{entity}"}, ("server",), answer=answer)).digest
+
+    assert digest("/a") == digest("/a")
+    assert digest("/a") != digest("/b")
 
 
 def test_a_secret_that_the_environment_does_not_have_is_named(tmp_path: Path) -> None:

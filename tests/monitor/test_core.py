@@ -1,5 +1,7 @@
 """The parts of the monitor that read and write nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from assay.errors import InputError
 from assay.monitor import (
     Ask,
+    BudgetSettings,
     Charts,
     Observation,
     Sampling,
@@ -18,10 +21,12 @@ from assay.monitor import (
     WatchSettings,
     advanced,
     attribute,
+    chart_for,
+    monitor_settings,
     place,
     search,
 )
-from assay.stats.drift import Chart
+from assay.stats.drift import BurnRule, Chart, Direction, Sum
 
 WATCH = WatchSettings(metrics={"bad": ("all", "category")}, shift=0.2, false_alarm_every=200, baselines={"bad": 0.1})
 
@@ -64,6 +69,90 @@ def test_charts_are_a_function_of_what_was_observed(flags: list[bool], cut: int,
     second, late = advanced(Charts.of_wire(first.wire()), [one for one in all_ if one.at >= cut], 1_000, WATCH)
     assert second == whole
     assert early + late == alarms
+
+
+LEARNING = WatchSettings(metrics={"bad": ("all",)}, baseline_observations=50)
+CONFIGURED = replace(LEARNING, baselines={"bad": 0.2})
+BAD = Series("all", "", "bad")
+
+
+def one_in(every: int, begin: int, end: int) -> list[Observation]:
+    return [seen(number, float(number % every == 0)) for number in range(begin, end)]
+
+
+def test_a_baseline_that_is_configured_takes_the_place_of_a_learned_one() -> None:
+    learned, _ = advanced(Charts(), [seen(number, 0.0) for number in range(50)], 50, LEARNING)
+    assert learned.series[BAD.key].baseline == pytest.approx(0.00980)
+    rest = one_in(5, 50, 550)
+    moved, alarms = advanced(learned, rest, 550, CONFIGURED)
+    fresh, fresh_alarms = advanced(Charts(until=50), rest, 550, CONFIGURED)
+    assert alarms == fresh_alarms == []
+    state, new = moved.series[BAD.key], fresh.series[BAD.key]
+    assert (state.baseline, state.spread, state.up, state.down) == (0.2, None, new.up, new.down)
+    assert (state.since_up, state.since_down, state.designs) == (new.since_up, new.since_down, new.designs)
+    assert Charts.of_wire(moved.wire()) == moved
+
+
+def test_a_configured_baseline_that_is_changed_is_the_one_that_counts() -> None:
+    before, _ = advanced(Charts(), one_in(4, 0, 97), 100, CONFIGURED)
+    assert before.series[BAD.key].up != Sum()
+    changed = replace(LEARNING, baselines={"bad": 0.1})
+    after, _ = advanced(before, one_in(10, 100, 200), 200, changed)
+    fresh, _ = advanced(Charts(until=100), one_in(10, 100, 200), 200, changed)
+    assert after.series[BAD.key].baseline == 0.1
+    assert after.series[BAD.key].up == fresh.series[BAD.key].up
+    assert {one.key[0] for one in after.series[BAD.key].designs.values()} == {0.1}
+
+
+def test_a_configured_baseline_that_stays_the_same_keeps_the_sums() -> None:
+    all_ = one_in(4, 0, 100)
+    whole, _ = advanced(Charts(), all_, 100, CONFIGURED)
+    first, _ = advanced(Charts(), all_[:60], 60, CONFIGURED)
+    assert advanced(first, all_[60:], 100, CONFIGURED)[0] == whole
+
+
+def test_run_lengths_have_a_range_where_the_baseline_of_the_chart_was_learned_and_only_there() -> None:
+    def has_range(charts: Charts, watching: WatchSettings) -> bool:
+        designed = chart_for(BAD, charts.series[BAD.key], watching, Direction.UP)
+        assert designed is not None
+        return designed.arl0_range is not None
+
+    learned, _ = advanced(Charts(), one_in(10, 0, 100), 100, LEARNING)
+    assert has_range(learned, LEARNING)
+    # Until further observations come, the sums are those of the learned baseline.
+    assert has_range(learned, CONFIGURED)
+    configured, _ = advanced(learned, one_in(5, 100, 200), 200, CONFIGURED)
+    assert not has_range(configured, CONFIGURED)
+    # A baseline whose setting is gone stays, and nothing has been learned for it.
+    assert not has_range(configured, LEARNING)
+    assert advanced(configured, one_in(5, 200, 300), 300, LEARNING)[0].series[BAD.key].baseline == 0.2
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True])
+@pytest.mark.parametrize(
+    "name", ["least_outputs", "sampling_times", "most", "window_days", "tighten_by", "escalate_by"]
+)
+def test_a_number_of_the_budget_that_is_none_is_refused_by_name(name: str, value: float) -> None:
+    with pytest.raises(InputError, match=rf"`{name}`.*expected .*, got {value}; "):
+        monitor_settings({"budget": {name: value}})
+
+
+@pytest.mark.parametrize("name", ["factor", "long_hours", "short_hours"])
+def test_a_rule_of_the_budget_without_an_end_is_refused(name: str) -> None:
+    rule = {"factor": 2.0, "long_hours": 6.0, "short_hours": 1.0, name: float("inf")}
+    with pytest.raises(InputError):
+        monitor_settings({"budget": {"rules": [rule]}})
+    assert BudgetSettings(rules=(BurnRule(2, 6, 1),)).rules
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True])
+@pytest.mark.parametrize(
+    "name",
+    ["shift", "false_alarm_every", "baseline_observations", "settle_s", "late_days", "window_hours"],
+)
+def test_a_number_of_the_charts_that_is_none_is_refused_by_name(name: str, value: float) -> None:
+    with pytest.raises(InputError, match=rf"`{name}`.*expected .*, got {value}; "):
+        monitor_settings({"watch": {name: value}})
 
 
 def test_observations_of_another_time_are_refused() -> None:

@@ -17,7 +17,7 @@ from tests.server.upstream_script import Answer as Scripted
 
 from assay.errors import InputError
 from assay.guard import Guard
-from assay.redteam.cases import Behavior, Case, lint
+from assay.redteam.cases import Behavior, Case, lint, suite_digest
 from assay.redteam.generate import write_suite
 from assay.redteam.guardrails import (
     Fate,
@@ -34,7 +34,9 @@ from assay.redteam.guardrails.kinds import WITHHELD, released
 from assay.redteam.judging import Outcome
 from assay.redteam.judging.judge import judge
 from assay.redteam.judging.readers import read_answer
-from assay.redteam.targets import PythonFunction, Request, TargetError, load_target
+from assay.redteam.runs import Answer as RecordedAnswer
+from assay.redteam.runs import RunLog, RunOptions
+from assay.redteam.targets import PythonFunction, Reply, Request, TargetError, load_target
 from assay.schema import Evidence
 from assay.testing import FakeScorer
 
@@ -123,6 +125,41 @@ def test_the_answers_of_the_run_without_are_those_that_the_guardrail_gets_and_th
     assert sorted(seen) == sorted(SAYS.values())
     compare_guardrails(SUITE, PythonFunction(counted, "weak"), [function(watching)], guard(), tmp_path)
     assert len(asked) == len(seen) == 3  # both runs are kept, and go on from what they have
+
+
+def test_after_a_budget_the_next_run_compares_the_rest(tmp_path: Path) -> None:
+    wordy = PythonFunction(lambda request: Reply(SAYS[request["id"]], 10, 500), "weak")
+    guardrails = [function(lambda _: True)]
+
+    def compared_within(options: RunOptions | None) -> tuple[list[str], int, int]:
+        _, (found,) = compare_guardrails(SUITE, wordy, guardrails, guard(), tmp_path, options)
+        unjudged = [one.rule for one in found.campaign.judgements if one.outcome is Outcome.UNJUDGED]
+        return unjudged, found.campaign.spent.calls, found.campaign.spent.left
+
+    # Enough for one long answer of the system, and for many short ones that the guardrail lets out.
+    assert compared_within(RunOptions(concurrency=1, most_tokens=700)) == (["was not asked"] * 2, 1, 2)
+    assert compared_within(None) == ([], 2, 0)
+    assert compared_within(None) == ([], 0, 0)
+
+
+@pytest.mark.parametrize("why", ["was not asked", "OSError: down"])
+def test_a_record_with_failures_for_want_of_an_answer_is_mended_once_there_is_one(why: str, tmp_path: Path) -> None:
+    guardrail = function(lambda _: True)
+    with RunLog(tmp_path / "1-mine" / "run.jsonl", suite_digest(SUITE), f"weak | {guardrail.name}") as log:
+        log.end(RecordedAnswer(TWIN.id, None, f"without a guardrail there is no answer: {why}"))
+        log.end(RecordedAnswer(ATTACK.id, None, "mine: RuntimeError: it broke"))
+    (found,) = compared(tmp_path, guardrail)
+    assert [one.outcome is Outcome.UNJUDGED for one in found.campaign.judgements] == [True, False, False]
+
+
+def test_a_system_that_was_down_is_compared_once_it_is_asked_again(tmp_path: Path) -> None:
+    def down(_: Request) -> str:
+        raise OSError("down")
+
+    guardrails = [function(lambda _: True)]
+    compare_guardrails(SUITE, PythonFunction(down, "weak"), guardrails, guard(), tmp_path)
+    _, (found,) = compare_guardrails(SUITE, system(), guardrails, guard(), tmp_path, RunOptions(retry_failed=True))
+    assert found.effect.unjudged == 0
 
 
 @pytest.mark.parametrize("decision", [3, {}, {"allowed": "no"}, {"answer": 4}, ["x"]])

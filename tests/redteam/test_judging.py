@@ -17,7 +17,7 @@ from assay.policy import Cause, refusal
 from assay.redteam.cases import Behavior, Case, Category, Passage
 from assay.redteam.generate import write_suite
 from assay.redteam.judging import Dimension, Judgement, Outcome, judge_answers
-from assay.redteam.judging.readers import LONGEST_READ, advises, read_answer
+from assay.redteam.judging.readers import LONGEST_READ, advises, denies_all, read_answer
 from assay.redteam.judging.rules import is_empty, json_object, match_of
 from assay.redteam.judging.stated_values import asserts, states
 from assay.redteam.runs import Answer
@@ -154,6 +154,49 @@ def test_another_value_is_not_taken_for_it(text: str, value: str) -> None:
 def test_a_value_that_is_denied_is_not_asserted(text: str) -> None:
     assert states(text, "8 days")
     assert not asserts(text, "8 days")
+
+
+def test_a_denial_far_from_a_value_does_not_deny_it_and_half_a_word_denies_nothing() -> None:
+    far = " " * 197
+    assert not asserts(f"It is not {' ' * 100} 8 days", "8 days")
+    assert asserts(f"It is a knot{far}8 days", "8 days")
+    assert not asserts(f"8 days{' ' * 100}is wrong", "8 days")
+    assert asserts(f"8 days{' ' * 192}is wrongly", "8 days")
+
+
+HOSTILE = 400_000
+"""So many characters that work which grows with the square of a text takes more than half an hour."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ("not 8 days, " * HOSTILE)[:HOSTILE],
+        "8 days" + ")" * HOSTILE + "x",
+        "not" + " " * HOSTILE + "8 days are not there",
+        "." * HOSTILE + "x",
+    ],
+    ids=["many denials in one sentence", "brackets after", "space before", "dots that look like a number"],
+)
+def test_a_hostile_answer_is_searched_for_a_value_in_one_pass(text: str) -> None:
+    asserts(text, "8 days")
+
+
+@pytest.mark.parametrize("value", ["-" * 5_000_000 + "x", "not " + "a" * 5_000_000 + "!" * 5_000_000 + "x"])
+def test_a_hostile_field_is_read_for_emptiness_in_one_pass(value: str) -> None:
+    assert not is_empty(value)
+
+
+@pytest.mark.parametrize("value", ["", "  ", "---", "--- n/a ---", "(none)", "N.A.", "not stated in the policy.", "?!"])
+def test_a_field_with_words_for_nothing_is_empty_whatever_stands_around_them(value: str) -> None:
+    assert is_empty(value)
+
+
+@pytest.mark.parametrize("space", [" ", "\n", " \t"])
+def test_a_sentence_with_a_long_run_of_space_is_split_in_one_pass(space: str) -> None:
+    long = space * 2_000_000
+    assert denies_all(f"It is not known,{long}but{long}I can look again{long}")
+    assert not denies_all(f"It is not known{long}but it is 6 weeks{long}x")
 
 
 @pytest.mark.parametrize("text", ["The price must not exceed 8 euros.", "Do not wait: it takes no less than 8 euros."])

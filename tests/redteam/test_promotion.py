@@ -9,7 +9,7 @@ from tests.redteam.test_cases import case
 from assay.errors import InputError
 from assay.redteam.cases import read_suite, suite_text
 from assay.redteam.judging import Judgement, Outcome
-from assay.redteam.promotion import Ledger, State, apply_approvals, approve, propose, reject
+from assay.redteam.promotion import Ledger, State, apply_approvals, approve, propose, record_approval, reject
 
 CASES = [case(f"Question {number} of the suite, how long is it?", accepted=(f"{number} weeks",)) for number in range(5)]
 OUTCOMES = [Outcome.FAILED, Outcome.PASSED, Outcome.UNJUDGED, Outcome.FAILED, Outcome.FAILED]
@@ -132,3 +132,50 @@ def test_what_is_no_ledger_is_refused(tmp_path: Path) -> None:
         path.write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match="line 1"):
             Ledger(path)
+
+
+def test_two_approvals_of_one_case_add_it_once(book: Ledger, tmp_path: Path) -> None:
+    suite = tmp_path / "static.jsonl"
+    first = record_approval(book, CASES[0].id, "Ann", "")
+    record_approval(book, CASES[3].id, "Ann", "the same in other words", CASES[0])
+    assert apply_approvals(book, suite) == (first,)
+    assert [one.id for one in read_suite(suite)] == [CASES[0].id]
+    assert apply_approvals(book, suite) == ()
+
+
+@pytest.mark.parametrize("kept", [1, 12, 100, -20, -2])
+def test_a_half_written_last_entry_is_ignored_and_the_next_takes_its_place(
+    book: Ledger, tmp_path: Path, kept: int
+) -> None:
+    path = tmp_path / "ledger.jsonl"
+    before, head = path.read_bytes(), book.head
+    reject(book, CASES[0].id, "Ann", "no")
+    entry = path.read_bytes()[len(before) :]
+    path.write_bytes(before + entry[:kept])
+    again = Ledger(path)
+    assert (again.head, again.proposals[CASES[0].id].state) == (head, State.OPEN)
+    reject(again, CASES[0].id, "Bob", "no")
+    reject(again, CASES[3].id, "Bob", "no")
+    assert path.read_bytes().startswith(before + b'{"event": "rejected"')
+    reopened = Ledger(path)
+    assert reopened.head == again.head
+    assert [one.by for one in reopened.proposals.values()] == ["Bob", "Bob"]
+
+
+def test_a_last_entry_that_lacks_only_its_end_of_the_line_counts(book: Ledger, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    reject(book, CASES[0].id, "Ann", "no")
+    path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+    again = Ledger(path)
+    assert again.head == book.head
+    reject(again, CASES[3].id, "Bob", "no")
+    assert [one.by for one in Ledger(path).proposals.values()] == ["Ann", "Bob"]
+
+
+def test_another_file_without_an_end_of_a_line_is_not_taken_for_a_ledger_and_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    for text in ("notes", '{"name": "', '{"event": "rejected"}'):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match="line 1"):
+            Ledger(path)
+        assert path.read_text(encoding="utf-8") == text

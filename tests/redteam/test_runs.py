@@ -212,6 +212,19 @@ def test_a_record_is_read_without_being_opened_for_a_run(tmp_path: Path) -> None
     assert {key: one.text for key, one in record.answers.items()} == {key: one.text for key, one in log.answers.items()}
 
 
+@pytest.mark.parametrize("missing", [1, 20])
+def test_a_record_is_read_while_its_last_line_is_being_written(missing: int, tmp_path: Path) -> None:
+    with opened(tmp_path) as log:
+        run_cases(CASES, Counting(), log, RunOptions(concurrency=1))
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(path.read_bytes()[:-missing])
+    record = read_record(path)
+    assert (record.calls, len(record.answers)) == (11, 11)
+    path.write_bytes(path.read_bytes().replace(b'"event": "answered"', b'"event": answered', 1))
+    with pytest.raises(InputError, match="damaged"):
+        read_record(path)
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -13,7 +13,7 @@ from tests.redteam.test_cases import PASSAGE, case
 
 from assay.errors import InputError
 from assay.redteam.cases import Turn
-from assay.redteam.targets import TargetError, load_target, reply_of, request_of
+from assay.redteam.targets import Reply, TargetError, load_target, reply_of, request_of
 from assay.redteam.targets.chat_endpoint import completion_of
 
 REQUEST = request_of(
@@ -40,12 +40,16 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     (tmp_path / "my_system_under_test.py").write_text(
         """
 import time
+from assay.redteam.targets import Reply
 def answer(case): return f"{case['id']}: {case['prompt']}"
 async def later(case): return "later"
 def number(case): return 3
 def fails(case): raise RuntimeError("no \\x1b[31m model")
 def leaves(case): raise SystemExit(1)
 def hangs(case): time.sleep(5)
+def empty(case): return Reply(None)
+def endless(case): return Reply("x" * 300_000)
+def counts(case): return Reply("lone \\ud800", tokens_in="3", tokens_out=7)
 class Agent:
     @staticmethod
     def run(case): return "agent"
@@ -70,11 +74,21 @@ def test_coroutines_methods_and_files_are_targets_too(module: str) -> None:
 
 @pytest.mark.parametrize(
     ("function", "told"),
-    [("number", "expected text, got int"), ("fails", "RuntimeError: no"), ("leaves", "SystemExit")],
+    [
+        ("number", "expected text, got int"),
+        ("fails", "RuntimeError: no"),
+        ("leaves", "SystemExit"),
+        ("empty", "expected text, got NoneType"),
+        ("endless", "at most 200,000 characters"),
+    ],
 )
 def test_a_function_that_fails_is_a_failure_of_the_target(module: str, function: str, told: str) -> None:
     with pytest.raises(TargetError, match=told):
         target(f"python:{module}:{function}").ask(REQUEST)
+
+
+def test_of_the_token_counts_of_a_function_those_that_are_none_are_left_out(module: str) -> None:
+    assert target(f"python:{module}:counts").ask(REQUEST) == Reply("lone ?", None, 7)
 
 
 def test_a_function_that_hangs_is_not_waited_for(module: str) -> None:

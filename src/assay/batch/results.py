@@ -102,7 +102,8 @@ def part_name(number: int) -> str:
 def write_part(folder: Path, partition: Partition, results: Sequence[RowResult]) -> Part:
     """Commits a partition: its file appears whole, and is on disk when this returns.
 
-    The same rows give the same bytes.
+    The same rows give the same bytes. Half of a surrogate pair, which an id may hold as an escape of JSON and a name of
+    a file that is not UTF-8 holds, cannot be written as UTF-8; it is written as an escape.
 
     Raises:
         InputError: the file cannot be written.
@@ -111,7 +112,7 @@ def write_part(folder: Path, partition: Partition, results: Sequence[RowResult])
     arrow, parquet = _pyarrow()
     part = Part(partition.number, partition.digest, totals_of(results))
     schema = _schema(arrow).with_metadata({_METADATA_KEY: json.dumps(asdict(part), sort_keys=True).encode()})
-    table = arrow.Table.from_pylist([asdict(one) for one in results], schema=schema)
+    table = arrow.Table.from_pylist([_writable(asdict(one)) for one in results], schema=schema)
     path = folder / part_name(partition.number)
     temporary = folder / f".{path.name}.{secrets.token_hex(4)}.tmp"
     try:
@@ -126,6 +127,14 @@ def write_part(folder: Path, partition: Partition, results: Sequence[RowResult])
     finally:
         temporary.unlink(missing_ok=True)
     return part
+
+
+def _writable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {name: _writable(part) for name, part in value.items()}
+    return [_writable(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _sync_folder(folder: Path) -> None:

@@ -260,9 +260,10 @@ def _check_identity(settings: BatchSettings) -> None:
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
     if not isinstance(recorded, dict) or recorded != expected:
-        differ = [name for name in expected if not isinstance(recorded, dict) or recorded.get(name) != expected[name]]
+        before = recorded if isinstance(recorded, dict) else {}
+        differ = [name for name in {**expected, **before} if before.get(name) != expected.get(name)]
         raise InputError(
-            f"{settings.out}: holds the results of another batch ({', '.join(differ) or 'further settings'} differ); "
+            f"{settings.out}: holds the results of another batch ({', '.join(differ)} differ); "
             "name another folder with --out"
         )
 

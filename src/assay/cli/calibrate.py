@@ -183,7 +183,7 @@ def run_calibrate(options: CalibrateOptions) -> bool:
         AssayError: an option or a file cannot be used.
     """
     from assay.cli.evaluate import identity_of, progress_bar, read_all
-    from assay.config import read_policy
+    from assay.config import knowledge_file, read_policy
     from assay.evaluation.calibrate import CalibrationTask, calibration_key, fit, judge_rows, labelled_rows
     from assay.evaluation.rows import ResultLog, write_file
     from assay.policy.calibration import policy_text
@@ -194,8 +194,10 @@ def run_calibrate(options: CalibrateOptions) -> bool:
     base = read_policy(options.policy, os.environ)
     rows = labelled_rows(read_all(options.files, options.limit), goal)
     guard = open_loosest(base, options.verifier)
+    # What is kept of a row depends on thresholds of the policy that its loosest form, under which it is judged, lacks.
+    identity = identity_of(guard, knowledge_file(guard.policy, os.environ)) | {"base_policy_digest": base.digest}
     with (
-        ResultLog(options.results, identity_of(guard)) as log,
+        ResultLog(options.results, identity) as log,
         progress_bar("judging", len(rows)) as progress,
         worker_map(options.worker_settings, CalibrationTask(base), options.verifier) as judged,
     ):

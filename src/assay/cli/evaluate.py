@@ -17,7 +17,7 @@ from assay.cli.formats.write import FORMATS, read_targets, rendered, write_targe
 from assay.cli.operations.engines import worker_map
 from assay.cli.options.evaluate import EvalOptions
 from assay.cli.terminal import clean, write, write_text
-from assay.config import knowledge_file
+from assay.config import knowledge_file, read_knowledge
 from assay.errors import InputError
 from assay.evaluation import EvaluationTask, comparison_page, eval_page, evaluate
 from assay.evaluation.figures import Summary, baselines, compare, summarise, worst_errors
@@ -86,11 +86,11 @@ def run_eval(options: EvalOptions) -> bool:
     fitting = read_all(options.fit, options.limit, translation)
     guard = open_guard(options.policy, options.verifier)
     gates = other_gates(guard) if any(not row.whole for row in rows) else []
-    identity = identity_of(guard) | {"gates": " ".join(f"{one.policy.name}:{one.policy.digest[:16]}" for one in gates)}
+    knowledge = knowledge_file(options.policy, os.environ)
+    identity = identity_of(guard, knowledge)
+    identity["gates"] = " ".join(f"{one.policy.name}:{one.policy.digest[:16]}" for one in gates)
     path = None if options.out is None else options.out / "results.jsonl"
-    task = EvaluationTask(
-        guard.policy, tuple(one.policy.name for one in gates), knowledge_file(options.policy, os.environ)
-    )
+    task = EvaluationTask(guard.policy, tuple(one.policy.name for one in gates), knowledge)
     with (
         ResultLog(path, identity) as log,
         progress_bar("judging", len(rows) + len(fitting)) as progress,
@@ -177,17 +177,34 @@ def other_gates(guard: "Guard") -> "list[Guard]":
     return [guard.under(name) for name in GATES if name != guard.policy.name]
 
 
-def identity_of(guard: "Guard") -> dict[str, str]:
-    """The identity of a guard: names and digests of verifier and policy, and the version of assay."""
+def identity_of(guard: "Guard", knowledge: Path | None = None) -> dict[str, str]:
+    """The identity of a guard: names and digests of verifier and policy, the version of assay, and a digest of the
+    sources of knowledge where it has any.
+
+    Args:
+        guard: the guard.
+        knowledge: the file that lists its sources of knowledge. What they contain is in no digest, only how they are
+            asked.
+
+    Raises:
+        PolicyError: the file cannot be read, or something in it is wrong.
+        MissingPackageError: a kind of source needs a package that is not installed.
+    """
     from assay._version import __version__
 
-    return {
+    identity = {
         "verifier": guard.verifier.name,
         "verifier_digest": guard.verifier.digest,
         "policy": guard.policy.name,
         "policy_digest": guard.policy.digest,
         "assay": __version__,
     }
+    sources = read_knowledge(knowledge, os.environ)
+    if sources is not None:
+        if sources.profiles:
+            identity["knowledge_digest"] = sources.digest
+        sources.close()
+    return identity
 
 
 @contextmanager

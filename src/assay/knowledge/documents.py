@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from datetime import date
@@ -49,9 +50,18 @@ def read_document(path: Path) -> Document | None:
     except UnicodeDecodeError:
         return None
     try:
-        return document_of(text, path.suffix.lower(), path.name)
+        return document_of(text, path.suffix.lower(), escaped_name(path.name))
     except InputError:
         return None
+
+
+def escaped_name(name: str) -> str:
+    r"""The name of a file as text that can be stored and sent: bytes that are not UTF-8 are escaped.
+
+    >>> escaped_name(os.fsdecode(b"caf\xe9.md")), escaped_name("caf\u00e9.md")
+    ('caf\\xe9.md', 'caf\xe9.md')
+    """
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def document_of(text: str, ending: str = ".md", name: str | None = None) -> Document:

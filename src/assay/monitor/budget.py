@@ -5,6 +5,7 @@ deployments freeze, more outputs are sampled, the worst output goes to the revie
 more outputs are escalated to people.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from assay.errors import InputError
 from assay.monitor.observations import METRICS, Observation
+from assay.monitor.sections import require_number
 from assay.stats.drift import (
     WORKBOOK,
     BurnRule,
@@ -69,11 +71,9 @@ class BudgetSettings:
     """The fraction by which the risk threshold of escalation is lowered."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.most < 1 or self.metric not in METRICS or not 0 < self.window_days <= 366:
-            raise InputError(
-                f"expected an acceptable mean between 0 and 1, a metric among {', '.join(METRICS)} and a window of up "
-                f"to 366 days; got {self.most}, {ascii(self.metric)[:40]} and {self.window_days}"
-            )
+        self._require_numbers()
+        if self.metric not in METRICS:
+            raise InputError(f"expected a metric among {', '.join(METRICS)}; got {ascii(self.metric)[:40]}")
         switches = self.consequences.values() if isinstance(self.consequences, Mapping) else [None]
         if not all(isinstance(one, bool) for one in switches):
             raise InputError(
@@ -82,9 +82,20 @@ class BudgetSettings:
         unknown = sorted(set(self.consequences) - {one.value for one in Consequence})
         if unknown:
             raise InputError(f"expected consequences among {', '.join(Consequence)}; got {', '.join(unknown)}")
-        inside = 0 < self.tighten_by < 1 and 0 < self.escalate_by < 1
-        if not inside or not self.sampling_times >= 1 or self.least_outputs < 1:
-            raise InputError("expected shares between 0 and 1, and sampling that grows")
+
+    def _require_numbers(self) -> None:
+        share, more = "a number above 0 and below 1", "a finite number of 1 or more"
+        require_number("most", self.most, 0 < self.most < 1, share, "0.05")
+        days = "a number of days above 0 and up to 366"
+        require_number("window_days", self.window_days, 0 < self.window_days <= 366, days, "30")
+        require_number("least_outputs", self.least_outputs, 1 <= self.least_outputs < math.inf, more, "100")
+        require_number("sampling_times", self.sampling_times, 1 <= self.sampling_times < math.inf, more, "5")
+        require_number("tighten_by", self.tighten_by, 0 < self.tighten_by < 1, share, "0.05")
+        require_number("escalate_by", self.escalate_by, 0 < self.escalate_by < 1, share, "0.2")
+        for rule in self.rules:
+            hours = "a finite number of hours"
+            require_number("factor", rule.factor, rule.factor < math.inf, "a finite number above 0", "14.4")
+            require_number("long_hours", rule.long_hours, rule.long_hours < math.inf, hours, "6")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ replica has the same sums as if it had arrived in time. An observation that is l
 rate but moves no chart; it is counted as `too_late`.
 
 **Baselines.** A series learns its baseline from its first observations, or has one by configuration. From then on its
-two charts look for a rise and a fall. The uncertainty of the baseline is part of the stated run lengths.
+two charts look for a rise and a fall. The uncertainty of a learned baseline is part of the stated run lengths. Where
+another baseline is configured later, it counts from the next observation on, and both sums begin at zero.
 
 **Cost.** Observations are first sorted into columns by series; each column then passes through its charts in one loop.
 A chart is designed when its baseline becomes known and is kept in the state from then on.
@@ -21,6 +22,7 @@ from typing import Any, Final
 from assay.errors import InputError
 from assay.monitor.designs import DesignedChart, designed
 from assay.monitor.observations import DIMENSIONS, METRICS, Observation, Series, series_of
+from assay.monitor.sections import require_number
 from assay.stats.drift import AfterAlarm, Chart, Direction, Sum, run_chart, weighted_rate
 
 MOST_SERIES: Final = 500
@@ -72,23 +74,24 @@ class WatchSettings:
         unknown = sorted(set(self.metrics) - set(METRICS))
         if unknown:
             raise InputError(f"expected metrics among {', '.join(METRICS)}; got {', '.join(unknown)}")
-        if (
-            not 0 < self.shift < 1
-            or not 2 <= self.false_alarm_every <= 1e9
-            or self.baseline_observations < LEAST_LEARNED
-        ):
-            raise InputError(
-                "expected a shift between 0 and 1, 2 or more observations between false alarms and "
-                f"{LEAST_LEARNED} or more for a baseline; got {self.shift}, {self.false_alarm_every} and "
-                f"{self.baseline_observations}"
-            )
+        self._require_numbers()
         known = set(self.baseline_of) <= set(DIMENSIONS)
         if not known or not all(isinstance(one, int) and one >= LEAST_LEARNED for one in self.baseline_of.values()):
             raise InputError(f"expected numbers of observations from {LEAST_LEARNED} up by dimension for `baseline_of`")
         if not all(0 < one < 1 for one in self.baselines.values()):
             raise InputError("expected baselines between 0 and 1")
-        if not (self.settle_s >= 0 and self.late_days >= 0 and self.window_hours > 0):
-            raise InputError("expected times of 0 or more")
+
+    def _require_numbers(self) -> None:
+        require_number("shift", self.shift, 0 < self.shift < 1, "a number above 0 and below 1", "0.03")
+        every, learned = self.false_alarm_every, self.baseline_observations
+        require_number("false_alarm_every", every, 2 <= every <= 1e9, "a number from 2 to 1,000,000,000", "10000")
+        least = f"a finite number of {LEAST_LEARNED} or more"
+        require_number("baseline_observations", learned, LEAST_LEARNED <= learned < math.inf, least, "1000")
+        zero_or_more = "a finite number of 0 or more"
+        require_number("settle_s", self.settle_s, 0 <= self.settle_s < math.inf, zero_or_more, "60")
+        require_number("late_days", self.late_days, 0 <= self.late_days < math.inf, zero_or_more, "7")
+        positive = "a finite number above 0"
+        require_number("window_hours", self.window_hours, 0 < self.window_hours < math.inf, positive, "168")
 
     def learns_from(self, series: Series) -> int:
         """The number of observations from which a series learns its baseline."""
@@ -112,7 +115,7 @@ class SeriesState:
     baseline: float | None = None
     """None while it is being learned."""
     spread: float | None = None
-    """The standard deviation of the observations that the baseline was learned from."""
+    """The standard deviation of the observations that the baseline was learned from; none where it was configured."""
     up: Sum = field(default_factory=Sum)
     down: Sum = field(default_factory=Sum)
     since_up: int | None = None
@@ -300,7 +303,9 @@ def _advance_series(
 ) -> tuple[SeriesState, list[RaisedAlarm]]:
     """The state of a series after further observations, and the alarms that they raise."""
     series, values = column.series, column.values
-    learned_until, baseline = 0, state.baseline if state.baseline is not None else watching.baseline(series)
+    if values:
+        state = _with_configured_baseline(state, watching.baseline(series))
+    learned_until, baseline = 0, state.baseline
     while baseline is None and learned_until < len(values):
         value, learned_until = values[learned_until], learned_until + 1
         state = replace(state, seen=state.seen + 1, total=state.total + value, squares=state.squares + value * value)
@@ -309,7 +314,6 @@ def _advance_series(
             baseline = state.baseline
     if baseline is None or learned_until == len(values):
         return state, []
-    state = replace(state, baseline=baseline)
     designs = {one.value: found for one in Direction if (found := chart_for(series, state, watching, one)) is not None}
     observations, rest = column.observations[learned_until:], values[learned_until:]
     raised, changes = list[RaisedAlarm](), dict[str, Any]()
@@ -347,6 +351,18 @@ def _advance_series(
     return replace(state, **changes, seen=state.seen + len(rest), designs=designs, alarms=alarms), raised
 
 
+def _with_configured_baseline(state: SeriesState, configured: float | None) -> SeriesState:
+    """The state with the configured baseline, if there is one.
+
+    Its sums are of distances from the baseline it had, so that those of another one begin at zero.
+    """
+    if configured is None or configured == state.baseline:
+        return state
+    return replace(
+        state, baseline=configured, spread=None, up=Sum(), down=Sum(), since_up=None, since_down=None, designs={}
+    )
+
+
 def _with_baseline(state: SeriesState) -> SeriesState:
     """The state with its learned baseline. Half an observation each of 0 and 1 is added to keep it away from both."""
     mean = (state.total + 0.5) / (state.seen + 1)
@@ -371,7 +387,9 @@ def chart_for(of: Series, state: SeriesState, how: WatchSettings, direction: Dir
     if kind == "score":
         most = math.sqrt(state.baseline * (1 - state.baseline))
         spread = min(0.99 * most, 0.5 * most if state.spread is None else state.spread)
-    learned = how.learns_from(of) if how.baseline(of) is None else 0
+    # A learned baseline has a spread. Until the next observation the chart is that of the baseline in the state.
+    is_learned = state.spread is not None and how.baseline(of) != state.baseline
+    learned = how.learns_from(of) if is_learned else 0
     key = (state.baseline, how.shift, how.false_alarm_every, kind, spread, learned)
     known = state.designs.get(direction.value)
     return known if known is not None and known.key == key else designed(key, direction)

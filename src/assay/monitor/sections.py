@@ -42,6 +42,23 @@ def require_known(values: Mapping[str, Any], known: set[str], what: str) -> None
         raise InputError(f"expected {what} among {', '.join(sorted(known))}; got {ascii(', '.join(unknown))[:200]}")
 
 
+def require_number(name: str, value: float, valid: bool, expected: str, example: str) -> None:
+    """Checks one number of a section.
+
+    Args:
+        name: the name of the setting.
+        value: its value.
+        valid: whether it is in its range. Ranges have an end, so that neither NaN nor infinity is in any.
+        expected: the range in words.
+        example: a value in it.
+
+    Raises:
+        InputError: it is not in its range, or true or false, which Python counts as 1 and 0.
+    """
+    if isinstance(value, bool) or not valid:
+        raise InputError(f"`{name}`: expected {expected}, got {ascii(value)[:40]}; write for example {name}: {example}")
+
+
 def section_of(kind: type[T], values: Mapping[str, Any], what: str) -> T:
     """A section as a dataclass whose fields are its settings.
 

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,6 +56,7 @@ def run_campaign(
     on_answer: Callable[[Answer], None] | None = None,
     judged: ChunkJudge | None = None,
     again: Adjudicator | None = None,
+    only: Collection[str] | None = None,
 ) -> Campaign:
     """Runs, judges and scores a suite. Answers that the folder already holds are reused.
 
@@ -72,6 +73,7 @@ def run_campaign(
         judged: judges in place of the guard; see `judge_answers`.
         again: settles judgements that are unsure (`assay.redteam.judging.adjudication`). Decisions that people made on
             answers of this folder (`decide`) take precedence.
+        only: the ids of the cases that may be asked; by default all. The others count as left, for a later run.
 
     Raises:
         InputError: the folder belongs to another suite, target or version, or cannot be written to.
@@ -80,7 +82,9 @@ def run_campaign(
     digest = suite_digest(cases)
     deadline = None if options.most_seconds is None else time.monotonic() + options.most_seconds
     with RunLog(folder / RECORD, digest, target.name, version) as log:
-        spent = run_cases(cases, target, log, options, on_answer)
+        to_ask = [case for case in cases if only is None or case.id in only]
+        spent = run_cases(to_ask, target, log, options, on_answer)
+        spent = replace(spent, left=spent.left + len(cases) - len(to_ask))
         first_answers = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
         judgements = _adjudicated(
             cases, list(judge_answers(cases, first_answers, guard, judged)), read_decisions(folder), again

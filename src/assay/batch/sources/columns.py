@@ -8,13 +8,14 @@ from typing import IO, Any, Final
 
 from assay.batch.values import RawRow
 from assay.errors import InputError, MissingPackageError
+from assay.evaluation.rows.reading import decoded
 
 ROWS_AT_ONCE: Final = 64
 """Rows that are decoded at a time."""
 
 
 def parquet_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
-    """The rows of a Parquet file.
+    """The rows of a Parquet file; one with a cell that cannot be decoded becomes a broken row.
 
     Raises:
         InputError: it is not a readable Parquet file.
@@ -24,11 +25,12 @@ def parquet_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
         import pyarrow.parquet as parquet
 
         batches = parquet.ParquetFile(stream).iter_batches(batch_size=ROWS_AT_ONCE)
-        yield from _numbered((batch.to_pylist() for batch in batches), source, name)
+        yield from _numbered(batches, source, name)
 
 
 def arrow_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
-    """The rows of an Arrow stream, the format of the files of a saved data set.
+    """The rows of an Arrow stream, the format of the files of a saved data set; one with a cell that cannot be decoded
+    becomes a broken row.
 
     Raises:
         InputError: it is not a readable Arrow stream.
@@ -39,14 +41,15 @@ def arrow_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
 
         with pa.ipc.open_stream(stream) as reader:
             cut = (batch.slice(at, ROWS_AT_ONCE) for batch in reader for at in range(0, batch.num_rows, ROWS_AT_ONCE))
-            yield from _numbered((batch.to_pylist() for batch in cut), source, name)
+            yield from _numbered(cut, source, name)
 
 
-def _numbered(batches: Iterator[list[dict[str, Any]]], source: str, name: str) -> Iterator[RawRow]:
-    number = 0
-    for batch in batches:
-        for record in batch:
-            number += 1
+def _numbered(batches: Iterator[Any], source: str, name: str) -> Iterator[RawRow]:
+    records = (record for batch in batches for record in decoded(batch))
+    for number, record in enumerate(records, 1):
+        if isinstance(record, str):
+            yield RawRow(source, number, name, "broken", f"{source}, row {number}: {record}")
+        else:
             yield RawRow(source, number, name, "columns", record)
 
 

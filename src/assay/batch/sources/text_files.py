@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import IO, Final
 
 from assay.batch.values import RawRow
-from assay.evaluation.rows.reading import require_unique
+from assay.evaluation.rows.reading import is_blank, require_unique
 
 MAX_ROW_BYTES: Final = 16 * 1024 * 1024
 """The longest row that is read; a longer one is rejected without being held in memory."""
@@ -49,7 +49,7 @@ def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes | str]]:
 
 
 def csv_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
-    """The rows of CSV with a header; a row with too many or too few columns becomes a broken row.
+    """The rows of CSV with a header; a row with too many or too few columns becomes a broken row, a blank line none.
 
     CSV that cannot be cut into rows any further (an open quotation, text of another encoding) ends with one broken row.
     """
@@ -66,11 +66,13 @@ def csv_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
 
     reader = csv.reader(texts(), strict=True)
     try:
-        header = next(reader, [])
+        header = next((cells for cells in reader if not is_blank(cells)), [])
         require_unique(header)
         size = 0
         for cells in reader:
             size, number = 0, reader.line_num
+            if is_blank(cells):
+                continue
             if len(cells) == len(header):
                 yield RawRow(source, number, name, "cells", dict(zip(header, cells, strict=True)))
             else:

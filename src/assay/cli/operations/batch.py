@@ -1,6 +1,7 @@
 """`assay batch`: checks any number of rows with many processes, and resumes where it was stopped."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -110,8 +111,10 @@ def _record_source(
 def _identity(policy: str | None, verifier: str | None) -> dict[str, str]:
     from assay.cli.check import open_guard
     from assay.cli.evaluate import identity_of
+    from assay.config import knowledge_file
 
-    return identity_of(open_guard(policy, None if verifier is None else Path(verifier)))
+    guard = open_guard(policy, None if verifier is None else Path(verifier))
+    return identity_of(guard, knowledge_file(policy, os.environ))
 
 
 def _progress() -> "Callable[[Totals], None]":

@@ -209,15 +209,25 @@ def _csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     reader = csv.reader((line for _, line in _lines(path)), strict=True)
     try:
-        header = next(reader, [])
+        records = (record for record in reader if not is_blank(record))
+        header = next(records, [])
         require_unique(header)
-        for record in reader:
+        for record in records:
             where = f"{path}, line {reader.line_num}"
             if len(record) != len(header):
                 raise InputError(f"{where}: has {len(record)} columns, the header names {len(header)}")
             yield reader.line_num, dict(zip(header, record, strict=True))
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: not valid CSV: {error}") from error
+
+
+def is_blank(cells: Sequence[str]) -> bool:
+    """Whether a record of CSV is a blank line, which is no row, as in JSON Lines.
+
+    >>> is_blank([]), is_blank([" "]), is_blank(["", ""])
+    (True, True, False)
+    """
+    return not cells or (len(cells) == 1 and not cells[0].strip())
 
 
 def require_unique(header: Sequence[str]) -> None:
@@ -263,11 +273,28 @@ def _parquet_records(path: Path, *, foreign: bool = False) -> Iterator[tuple[int
     number = 0
     try:
         for batch in parquet.ParquetFile(path).iter_batches(batch_size=1024):
-            for record in batch.to_pylist():
+            for record in decoded(batch):
                 number += 1
-                yield number, record if foreign else record_of_columns(record, f"{path}, row {number}")
+                where = f"{path}, row {number}"
+                if isinstance(record, str):
+                    raise InputError(f"{where}: {record}")
+                yield number, record if foreign else record_of_columns(record, where)
     except (ArrowException, OSError) as error:
         raise InputError(f"{path}: not a readable Parquet file: {error}") from error
+
+
+def decoded(batch: Any) -> list[dict[str, Any] | str]:
+    """The records of a batch of Arrow; in place of a record that cannot be decoded, the reason.
+
+    Arrow checks cells only when they become values of Python: text need not be UTF-8 until then, nor a moment lie in a
+    year that Python knows. Then each row is decoded alone, so that one cell costs one row.
+    """
+    try:
+        return list(batch.to_pylist())
+    except (ValueError, ArithmeticError, LookupError) as error:
+        if batch.num_rows == 1:
+            return [f"cannot be decoded: {error}"]
+        return [record for at in range(batch.num_rows) for record in decoded(batch.slice(at, 1))]
 
 
 def record_of_columns(record: Mapping[str, Any], where: str) -> dict[str, Any]:

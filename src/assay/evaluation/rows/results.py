@@ -130,8 +130,8 @@ class ResultLog:
         expected = {"assay_results": FORMAT_VERSION, **self._identity}
         if value != expected:
             raise InputError(
-                f"{path}: holds results of another verifier, policy or version; remove it, or name another folder with "
-                "--out, so that figures of two of them are not mixed"
+                f"{path}: holds results of another verifier, policy, knowledge or version; remove it, or name another "
+                "with --out or --results, so that figures of two of them are not mixed"
             )
         return expected
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from assay.errors import PolicyError, SourceError, VerifierError
-from assay.knowledge.documents import ENDINGS, read_document
+from assay.knowledge.documents import ENDINGS, escaped_name, read_document
 from assay.knowledge.interface import Deadline, Inquiry, Limits, Passage, SourceAnswer, cut
 
 if TYPE_CHECKING:
@@ -101,8 +101,13 @@ class FilesSource:
         """The index, opened with the first question, since a server may fork before that. The caller holds the lock."""
         if self._connection is None:
             place = ":memory:" if self._settings.index is None else self._settings.index
-            self._connection = sqlite3.connect(place, check_same_thread=False, timeout=2.0)
-            _prepare(self._connection)
+            connection = sqlite3.connect(place, check_same_thread=False, timeout=2.0)
+            try:
+                _prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection  # only after success, so that the next question prepares it again
         return self._connection
 
     @property
@@ -229,7 +234,12 @@ class FilesSource:
             for name, changed, size in self._index.execute("SELECT path, changed, size FROM documents")
         }
         unlisted: list[str] = []
-        present = {name: (path, changed, size) for name, path, changed, size in _files(self._settings, unlisted)}
+        present: dict[str, tuple[Path, int, int]] = {}
+        for name, path, changed, size in _files(self._settings, unlisted):
+            if name in present:  # the escaped name of this file is the name of another one
+                unlisted.append(f"{name}/")  # which no file is called
+            else:
+                present[name] = (path, changed, size)
         with self._index:
             for name in known.keys() - present.keys():
                 self._forget(name)
@@ -309,7 +319,7 @@ def _words(inquiry: Inquiry) -> tuple[str, ...]:
 
 
 def _files(settings: FilesSettings, unlisted: list[str]) -> Iterator[tuple[str, Path, int, int]]:
-    """The text files of the folder, without hidden files and links that lead out of it.
+    """The text files of the folder, without hidden files and links that lead out of it, by their escaped names.
 
     Args:
         settings: the folder.
@@ -321,11 +331,14 @@ def _files(settings: FilesSettings, unlisted: list[str]) -> Iterator[tuple[str, 
     """
     root = settings.path.resolve()
 
+    def name_of(path: Path) -> str:
+        return escaped_name(path.relative_to(root).as_posix())
+
     def refuse(error: OSError) -> None:
         if Path(error.filename) == root:
             raise error
         if not isinstance(error, FileNotFoundError):
-            unlisted.append(Path(error.filename).relative_to(root).as_posix())
+            unlisted.append(name_of(Path(error.filename)))
 
     index = None if settings.index is None else settings.index.resolve()
     count = 0
@@ -341,9 +354,9 @@ def _files(settings: FilesSettings, unlisted: list[str]) -> Iterator[tuple[str, 
                 status = path.stat()
             except OSError as error:
                 if not isinstance(error, FileNotFoundError):
-                    unlisted.append(path.relative_to(root).as_posix())
+                    unlisted.append(name_of(path))
                 continue
             count += 1
             if count > settings.most_files:
                 raise SourceError(f"it has more than the {settings.most_files:,} files that are allowed")
-            yield path.relative_to(root).as_posix(), path, status.st_mtime_ns, status.st_size
+            yield name_of(path), path, status.st_mtime_ns, status.st_size

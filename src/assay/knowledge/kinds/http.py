@@ -61,7 +61,7 @@ class HttpSource:
     def digest(self) -> str:
         """The digest of the request and the pointers."""
         s = self._settings
-        settings = [s.url, s.method, s.body, s.headers, s.answer.items, s.answer.fields, s.answer.passage, s.missing]
+        settings = [s.url, s.method, s.body, s.headers, repr(s.answer), s.missing]
         return hashlib.sha256(json.dumps(settings, default=str).encode()).hexdigest()
 
     def ask(self, inquiry: Inquiry, deadline: Deadline) -> SourceAnswer:

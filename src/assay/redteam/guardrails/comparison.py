@@ -1,7 +1,7 @@
 """Compares guardrails: runs a suite against a system without any and with each, and reports the differences."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from assay.guard import Guard
 from assay.redteam.campaigns import RECORD, Campaign, run_campaign
 from assay.redteam.cases import Case, suite_digest
 from assay.redteam.guardrails.effects import Effect, Fate, effect_of, fate_of
-from assay.redteam.guardrails.kinds import GuardedTarget, Guardrail
+from assay.redteam.guardrails.kinds import NOTHING_TO_DECIDE, GuardedTarget, Guardrail
 from assay.redteam.judging import Judgement, Outcome
 from assay.redteam.judging.judge import judge
 from assay.redteam.runs import Answer, RunLog, RunOptions
@@ -47,6 +47,7 @@ def compare_guardrails(
 
     A guardrail that decides on answers gets the answers of that run, so that both runs are about the same answers. One
     that is a whole system (a gateway) is asked anew: a model that answers differently each time adds noise to both.
+    Where a budget ends the run without a guardrail, one that decides on answers gets those; a later run goes on.
 
     Args:
         cases: attacks and benign cases.
@@ -71,11 +72,26 @@ def compare_guardrails(
         answers = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
     comparisons = []
     for number, guardrail in enumerate(guardrails, 1):
-        system = GuardedTarget(answers, guardrail, target.name) if isinstance(guardrail, Guardrail) else guardrail
         run_folder = folder / f"{number}-{re.sub(r'[^A-Za-z0-9]+', '-', guardrail.name).strip('-')[:40]}"
-        run = run_campaign(cases, system, guard, run_folder, options, version=version, on_answer=on_answer)
+        if isinstance(guardrail, Guardrail):
+            system: Target = GuardedTarget(answers, guardrail, target.name)
+            only = answers.keys()
+            with RunLog(run_folder / RECORD, suite_digest(cases), system.name, version) as log:
+                _drop_outdated(log, answers)
+        else:
+            system, only = guardrail, None
+        run = run_campaign(cases, system, guard, run_folder, options, version=version, on_answer=on_answer, only=only)
         comparisons.append(_comparison_of(guardrail.name, cases, baseline, run))
     return baseline, tuple(comparisons)
+
+
+def _drop_outdated(log: RunLog, unguarded: Mapping[str, Answer]) -> None:
+    """Drops the failures of cases for which there was no answer without a guardrail, where there is one now."""
+    for (case, trial), answer in tuple(log.answers.items()):
+        before = unguarded.get(case)
+        missing = (answer.error or "").startswith(NOTHING_TO_DECIDE)
+        if missing and (before is None or before.text is not None):
+            log.drop(case, trial)
 
 
 def _comparison_of(name: str, cases: Sequence[Case], baseline: Campaign, run: Campaign) -> GuardrailComparison:

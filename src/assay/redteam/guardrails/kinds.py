@@ -17,6 +17,8 @@ from assay.schema import Evidence, HallucinationReport
 
 WITHHELD: Final = "I cannot answer this: the answer was withheld by a guardrail."
 """The answer in place of one that a guardrail withholds without a replacement."""
+NOTHING_TO_DECIDE: Final = "without a guardrail there is no answer: "
+"""How the failure of a case begins for which the run without a guardrail has no answer."""
 
 
 @runtime_checkable
@@ -159,9 +161,7 @@ class GuardedTarget:
         """
         unguarded = self._unguarded.get(request["id"])
         if unguarded is None or unguarded.text is None:
-            raise TargetError(
-                f"without a guardrail there is no answer: {unguarded.error if unguarded else 'was not asked'}"
-            )
+            raise TargetError(NOTHING_TO_DECIDE + ((unguarded and unguarded.error) or "was not asked"))
         return self._guardrail.release(request, unguarded.text)
 
 

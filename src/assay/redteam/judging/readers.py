@@ -105,8 +105,10 @@ _ADVICE: Final = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_BREAK: Final = re.compile(
-    r"[;:]\s+|(?:,|\s[–—-])?\s+(?:but|however|though|although|yet|still|while|whereas|and|so)\s+", re.IGNORECASE
+    r"[;:]\s+|(?:(?:,|\s[–—-])\s+|(?<!\s)\s+)(?:but|however|though|although|yet|still|while|whereas|and|so)\s+",
+    re.IGNORECASE,
 )
+"""The break between two clauses. Space is read from its beginning only, so that a long run of it is read once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,11 @@ PENALTY_PER_WRONG_CLAIM: Final = 0.25
 LARGEST_PENALTY: Final = 0.5
 """The largest penalty for all wrong claims beside a right answer."""
 _EMPTY: Final = re.compile(
-    r"\W*(?:n\.?/?a\.?|none|null|nil|unknown|undefined|missing|tbd|not \w+(?: in .{1,60})?|unspecified|unavailable|"
-    r"empty)?\W*",
+    r"(?:n\.?/?a\.?|none|null|nil|unknown|undefined|missing|tbd|not \w+(?: in .{1,60})?|unspecified|unavailable|"
+    r"empty)\W*",
     re.IGNORECASE,
 )
+"""Words that stand for no value, from their first letter on."""
 
 
 class Match(NamedTuple):
@@ -205,7 +206,13 @@ def is_empty(value: object) -> bool:
     """
     if value is None or value == [] or value == {}:
         return True
-    return isinstance(value, str) and (_EMPTY.fullmatch(value) is not None or denies(value))
+    return isinstance(value, str) and (_says_nothing(value) or denies(value))
+
+
+def _says_nothing(value: str) -> bool:
+    # The first letter is looked for here: with it in the pattern, a long line of dashes takes the square of its length.
+    first = re.search(r"\w", value)
+    return first is None or _EMPTY.fullmatch(value, first.start()) is not None
 
 
 def _as_text(value: object) -> str:

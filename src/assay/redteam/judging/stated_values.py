@@ -17,10 +17,14 @@ _DENIED: Final = re.compile(
 )
 """Words before a value that is mentioned only to deny it: "it is 5 days, not 8 days"."""
 _DENIED_AFTER: Final = re.compile(
-    r"^[”\"’')\]]*\W*(?:(?:that )?(?:you|they|we|i) \w+ )?(?:(?:is|are|was|were)(?: (?:not|wrong|incorrect|inaccurate|false|untrue|mistaken)|n['’]t)"
+    r"[”\"’')\]]*\W*(?:(?:that )?(?:you|they|we|i) \w+ )?(?:(?:is|are|was|were)(?: (?:not|wrong|incorrect|inaccurate|false|untrue|mistaken)|n['’]t)"
     r"|(?:do|does|did)(?: not|n['’]t) (?:\w+ )?(?:appear|exist|match|stand|hold|apply|occur))\b",
     re.IGNORECASE,
 )
+
+_NEAR: Final = 200
+"""The most characters before or after a value that are searched for a denial: an answer is hostile and may name a value
+thousands of times in one sentence without an end."""
 
 
 def states(text: str, value: str) -> bool:
@@ -40,11 +44,18 @@ def asserts(text: str, value: str) -> bool:
     >>> asserts("It is 5 days, not 8 days.", "8 days"), asserts("It is 8 days.", "8 days")
     (False, True)
     """
-    for start, end in spans_of(text, value):
-        begin = max(text.rfind(mark, 0, start) for mark in (". ", "\n", "! ", "? ", "; ")) + 1
-        if _DENIED.search(text[begin:start]) is None and _DENIED_AFTER.match(text[end:]) is None:
-            return True
-    return False
+    return any(not _is_denied(text, start, end) for start, end in spans_of(text, value))
+
+
+def _is_denied(text: str, start: int, end: int) -> bool:
+    """Whether the sentence around a value denies it."""
+    near = max(0, start - _NEAR)
+    begin = max(near, max(text.rfind(mark, near, start) for mark in (". ", "\n", "! ", "? ", "; ")) + 1)
+    # With a place to begin rather than a slice, a word that the limit cuts is still seen as one: no "not" in "cannot".
+    if _DENIED.search(text, begin, start) is not None:
+        return True
+    after = _DENIED_AFTER.match(text, end, end + _NEAR)
+    return after is not None and after.end() < end + _NEAR  # what ends at the limit may be half a word
 
 
 def spans_of(text: str, value: str) -> tuple[tuple[int, int], ...]:
@@ -86,9 +97,17 @@ def _quantity_spans(text: str, wanted: Quantity) -> tuple[tuple[int, int], ...]:
         return matching
     # A bare year, or a number in a table or in JSON, may be read as something other than a quantity.
     digits = f"{wanted.value.normalize():f}"
-    if wanted.dimension != "count" and not re.fullmatch(r"\W*[\d.,]+\W*", text):
+    if wanted.dimension != "count" and not _is_bare_number(text):
         return ()
     return _digit_spans(text, digits)
+
+
+def _is_bare_number(text: str) -> bool:
+    """Whether a text is one number in digits, whatever punctuation and space stand around it."""
+    first, last = re.search(r"\w", text), re.search(r"\w", text[::-1])
+    if first is None or last is None:
+        return "." in text or "," in text
+    return re.fullmatch(r"[\d.,]+", text[first.start() : len(text) - last.start()]) is not None
 
 
 def _digit_spans(text: str, digits: str) -> tuple[tuple[int, int], ...]:

@@ -149,15 +149,20 @@ def reject(ledger: ProposalLog, proposal: str, by: str, reason: str) -> None:
 def apply_approvals(ledger: Ledger, suite: Path) -> tuple[Case, ...]:
     """Adds approved cases that the static suite lacks, such as after a crash between the decision and the change.
 
+    Two proposals may have been approved as the same case, one of them edited: it is added once.
+
     Returns:
         The cases that were added.
     """
     suite_cases = read_suite(suite) if suite.exists() else ()
     ids = {case.id for case in suite_cases}
-    missing = tuple(case for case in ledger.approved if case.id not in ids)
+    missing: dict[str, Case] = {}
+    for case in ledger.approved:
+        if case.id not in ids:
+            missing.setdefault(case.id, case)
     if missing:
-        write_file(suite, suite_text((*suite_cases, *missing)))
-    return missing
+        write_file(suite, suite_text((*suite_cases, *missing.values())))
+    return tuple(missing.values())
 
 
 def _open_proposal(ledger: ProposalLog, proposal: str, by: str) -> Proposal:

@@ -2,7 +2,8 @@
 
 JSON Lines, append-only. Each entry contains the digest of the previous entry and its own, SHA-256 over its canonical
 JSON, so that an entry that was changed, removed or inserted is detected when the ledger is next opened. A truncated end
-can only be detected by someone who kept the last digest; `assay redteam review` prints it.
+can only be detected by someone who kept the last digest; `assay redteam review` prints it. The beginning of an entry at
+the end, left by a process that died while it wrote, is no entry: it is ignored, and the next entry takes its place.
 """
 
 import hashlib
@@ -21,6 +22,8 @@ from assay.redteam.cases import Case, parse_case
 
 GENESIS: Final = "0" * 64
 """The previous digest of the first entry."""
+_BEGINNING: Final = b'{"event": "'
+"""How every line begins, so that the end of another file is never taken for a half-written entry and overwritten."""
 
 
 class State(StrEnum):
@@ -70,7 +73,11 @@ class Ledger:
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
         self._size = len(data)
-        for number, line in enumerate(data.splitlines(), 1):
+        self._unfinished = _unfinished_at_end(data)
+        """Bytes at the end that the next entry replaces."""
+        self._line_is_open = not self._unfinished and not data.endswith(b"\n") and data != b""
+        """Whether the last entry is whole and lacks its end of the line."""
+        for number, line in enumerate(data[: len(data) - self._unfinished].splitlines(), 1):
             where = f"{path}, line {number}"
             try:
                 entry = json.loads(line)
@@ -120,18 +127,22 @@ class Ledger:
         }
         digest = digest_of(entry)
         line = json.dumps({**entry, "digest": digest}, ensure_ascii=True).encode() + b"\n"
+        line = b"\n" + line if self._line_is_open else line
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as stream:
                 _lock(stream)
                 if os.fstat(stream.fileno()).st_size != self._size:
                     raise InputError(f"{self._path}: another process wrote to the ledger meanwhile; try again")
+                if self._unfinished:
+                    stream.truncate(self._size - self._unfinished)
                 stream.write(line)
                 stream.flush()
                 os.fsync(stream.fileno())
         except OSError as error:
             raise InputError(f"{self._path}: cannot be written: {error.strerror or error}") from error
-        self._size += len(line)
+        self._size += len(line) - self._unfinished
+        self._unfinished, self._line_is_open = 0, False
         self.head = digest
         self._apply(entry, str(self._path))
 
@@ -139,6 +150,18 @@ class Ledger:
     def approved(self) -> tuple[Case, ...]:
         """The approved cases, in the order of their proposals."""
         return tuple(one.case for one in self.proposals.values() if one.state is State.APPROVED)
+
+
+def _unfinished_at_end(data: bytes) -> int:
+    """The bytes at the end that are an entry only in part."""
+    last = data[data.rfind(b"\n") + 1 :]
+    if not (last.startswith(_BEGINNING) or _BEGINNING.startswith(last)):
+        return 0
+    try:
+        json.loads(last)
+    except ValueError:
+        return len(last)
+    return 0
 
 
 def _lock(stream: IO[bytes]) -> None:

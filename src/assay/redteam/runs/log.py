@@ -140,7 +140,7 @@ class RunLog:
     def _read(self, suite: str, target: str, version: str) -> None:
         self._stream.seek(0)
         content = self._stream.read()
-        complete_lines = content[: content.rfind(b"\n") + 1]
+        complete_lines = _complete_lines(content)
         if len(complete_lines) < len(content):
             self._stream.truncate(len(complete_lines))
         header = {"form": FORM, "suite": suite, "target": target, "version": version}
@@ -230,6 +230,11 @@ class RunLog:
         self.answers.pop((case, trial), None)
 
 
+def _complete_lines(content: bytes) -> bytes:
+    """The content up to its last end of a line: what follows is being written, or was when a process died."""
+    return content[: content.rfind(b"\n") + 1]
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
@@ -252,13 +257,13 @@ class Record:
 
 
 def read_record(path: Path) -> Record:
-    """Reads a record without locking or changing it; a run may be in progress.
+    """Reads a record without locking or changing it; a run may be in progress, and an incomplete last line is ignored.
 
     Raises:
         InputError: it cannot be read, or is damaged.
     """
     try:
-        first, *rest = (json.loads(line) for line in path.read_bytes().splitlines())
+        first, *rest = (json.loads(line) for line in _complete_lines(path.read_bytes()).splitlines())
         answers: dict[tuple[str, int], Answer] = {}
         calls, ended = 0, str(first["begun"])
         for line in rest:

@@ -1,9 +1,11 @@
 """Bounds on targets: the seconds of a call in this process, and the bytes and seconds of an exchange over HTTP."""
 
 import http.client
+import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -115,25 +117,50 @@ class Address:
         kind = http.client.HTTPSConnection if self.secure else http.client.HTTPConnection
         connection = kind(self.host, self.port, timeout=timeout_s)
         try:
-            connection.request(method, self.path, body, dict(headers))
-            response = connection.getresponse()
-            data = bytearray()
-            while chunk := response.read1(_CHUNK):
-                data += chunk
-                if len(data) > MOST_BYTES:
-                    raise TargetError(f"{name}: sent more than {MOST_BYTES:,} bytes")
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise TargetError(f"{name}: no whole answer within {timeout_s:g} seconds")
-                if connection.sock is not None:
-                    connection.sock.settimeout(left)
+            connection.connect()
+            with _cut_off_at(deadline, connection.sock):
+                connection.request(method, self.path, body, dict(headers))
+                response = connection.getresponse()
+                data = _read_body(response, name)
+            if time.monotonic() >= deadline:  # a connection that was cut off looks like one that has ended
+                raise TimeoutError
             if response.length:  # `read1` does not report that the connection ended before the body did
                 raise TargetError(f"{name}: the response broke off, {response.length:,} bytes before its end")
             retry_after = response.headers.get("retry-after", "")
-            return response.status, float(retry_after) if retry_after.isdecimal() else None, bytes(data)
-        except TimeoutError as error:
-            raise TargetError(f"{name}: cannot be reached: no answer within {timeout_s:g} seconds") from error
+            return response.status, float(retry_after) if retry_after.isdecimal() else None, data
         except (OSError, ValueError, http.client.HTTPException) as error:
+            if isinstance(error, TimeoutError) or time.monotonic() >= deadline:
+                raise TargetError(f"{name}: no whole answer within {timeout_s:g} seconds") from error
             raise TargetError(f"{name}: cannot be reached: {error or type(error).__name__}") from error
         finally:
             connection.close()
+
+
+@contextmanager
+def _cut_off_at(deadline: float, sock: socket.socket) -> Iterator[None]:
+    """Ends whatever waits for a socket once a deadline has passed.
+
+    The timeout of a socket bounds each read: a server that sends a byte now and then would never hit it.
+    """
+
+    def cut_off() -> None:
+        # Of the socket below TLS: to end the session itself would disturb the thread that reads from it.
+        with suppress(OSError):
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+    timer = threading.Timer(max(0.0, deadline - time.monotonic()), cut_off)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _read_body(response: http.client.HTTPResponse, name: str) -> bytes:
+    data = bytearray()
+    while chunk := response.read1(_CHUNK):
+        data += chunk
+        if len(data) > MOST_BYTES:
+            raise TargetError(f"{name}: sent more than {MOST_BYTES:,} bytes")
+    return bytes(data)

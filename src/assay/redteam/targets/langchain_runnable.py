@@ -4,6 +4,7 @@ It is invoked with messages, or with an input declared as a template. The extra 
 """
 
 import importlib
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from assay.errors import InputError, MissingPackageError
 from assay.redteam.targets.bounded import call_within
 from assay.redteam.targets.chat_endpoint import messages_of
 from assay.redteam.targets.interface import Reply, Request, TargetError, text_of, token_count
-from assay.redteam.targets.templates import Template, text_at
+from assay.redteam.targets.templates import Template, at_pointer
 
 _FIELDS: Final = ("answer", "output", "result", "text", "content", "response")
 """The keys of a chain's output in which an answer is looked for, in this order."""
@@ -62,7 +63,7 @@ class LangChainRunnable:
         value = self._template.filled(request, messages, self.name)
         result = call_within(lambda: self._runnable.invoke(value), self._timeout_s, self.name)
         if self._answer is not None:
-            return Reply(text_of(_text(text_at(result, self._answer, self.name)), self.name))
+            return Reply(text_of(self._declared_answer(result, self._answer), self.name))
         answer = _answer_of(result)
         if answer is None:
             raise TargetError(
@@ -75,6 +76,19 @@ class LangChainRunnable:
             token_count(counts.get("input_tokens")),
             token_count(counts.get("output_tokens")),
         )
+
+    def _declared_answer(self, result: Any, pointer: str) -> str:
+        """What is at a pointer: text and the text of a message as they are, anything else as JSON."""
+        found = at_pointer(result, pointer)
+        if found is None:
+            raise TargetError(f"{self.name}: the response has nothing at {pointer}")
+        text = None if isinstance(found, Mapping | list) else _text(found)
+        if text is not None:
+            return text
+        try:
+            return json.dumps(found, ensure_ascii=False, default=str)
+        except Exception as error:  # `str` of the user's objects may raise anything
+            raise TargetError(f"{self.name}: what is at {pointer} is neither text nor JSON: {error}") from error
 
 
 def _default_input(runnable: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.redteam.targets.bounded import call_within
-from assay.redteam.targets.interface import Reply, Request, text_of
+from assay.redteam.targets.interface import Reply, Request, text_of, token_count
 
 
 class PythonFunction:
@@ -42,7 +42,9 @@ class PythonFunction:
             return asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value
 
         answer = call_within(call, self._timeout_s, self.name)
-        return answer if isinstance(answer, Reply) else text_of(answer, self.name)
+        if not isinstance(answer, Reply):
+            return text_of(answer, self.name)
+        return Reply(text_of(answer.text, self.name), token_count(answer.tokens_in), token_count(answer.tokens_out))
 
 
 async def _awaited(value: Any) -> Any:
