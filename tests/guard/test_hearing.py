@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.guard.runs import transcript
-from tests.verify.judges import NOT_FOUND, Verdicts, first_passage, judge
+from tests.verify.judges import NOT_FOUND, Verdicts, data_of, first_passage, judge
 
 from assay.errors import ChatError, PolicyError
 from assay.guard import Guard
@@ -236,6 +236,35 @@ def test_what_was_said_of_a_claim_is_remembered_and_failures_are_not() -> None:
     for _ in range(2):
         kept.check(HOP, HOPS)
     assert len(failing.requests) == 4
+
+
+def test_what_was_said_beside_other_passages_is_asked_anew() -> None:
+    trains = [Evidence(id=f"n{n}", text=f"Train {n} to Faro leaves platform {n} at noon. " * 12) for n in range(8)]
+    model = judge(everything)
+    kept = Guard(policy(judge="all"), scorer=FakeScorer(), llm=model, judging=JudgeOptions(evidence_tokens=300))
+    kept.check(RIGHT, [*LEAVE, *trains])
+    report = kept.check(f"{RIGHT} Train 6 to Faro leaves platform 6 at noon.", [*LEAVE, *trains])
+    alone, together = (data_of(request)["evidence"] for request in model.requests[:2])
+    assert {one["text"] for one in alone} != {one["text"] for one in together}
+    assert report.judge is not None
+    assert report.judge.remembered == 0
+    assert kept.check(RIGHT, [*LEAVE, *trains]).judge.remembered == 1  # type: ignore[union-attr]
+
+
+def test_what_was_said_beside_all_of_the_evidence_is_remembered_as_the_answer_grows() -> None:
+    kept = guard(judge(everything))
+    kept.check(RIGHT, [*LEAVE, *HOPS])
+    report = kept.check(f"{RIGHT} Ines Duarte was born in Porto.", [*LEAVE, *HOPS])
+    assert report.judge is not None
+    assert report.judge.remembered == 1
+
+
+def test_what_was_said_of_another_version_is_asked_anew() -> None:
+    kept = guard(judge(everything))
+    for version in ("1", "2"):
+        report = kept.check(RIGHT, [LEAVE[0].model_copy(update={"version": version})])
+        assert report.judge is not None
+        assert report.judge.remembered == 0
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more_and_told() -> None:

@@ -178,6 +178,20 @@ def test_coroutine_functions_stay_coroutine_functions() -> None:
         asyncio.run(protected(BAD))
 
 
+def test_awaited_evidence_that_can_be_read_once_serves_every_version() -> None:
+    async def answer() -> str:
+        return f"{GOOD} {BAD}"
+
+    async def evidence() -> Iterator[str]:
+        return iter(EVIDENCE)
+
+    async def author(feedback: Any) -> str:
+        return str(feedback.output).replace("5", "7")
+
+    protected = guard.protect(answer, evidence=evidence, author=author)
+    assert asyncio.run(protected()) == f"{GOOD} The door costs 7 euros."
+
+
 def test_sync_and_async_protection_agree() -> None:
     def answer(text: str) -> str:
         return text

@@ -1,9 +1,12 @@
 """What keeps a conversation going is no claim; what states something of the world stays one."""
 
 import pytest
+from tests.guard.runs import transcript
+from tests.scorers import Steady
 
+from assay.guard import Guard
 from assay.guard.runs.small_talk import is_courtesy
-from assay.schema import ClaimKind, ExtractedClaim, Span
+from assay.schema import Action, ClaimKind, ExtractedClaim, Span, Verdict
 from assay.text.claims.rule_extractor import RuleClaimExtractor
 
 TOOLS = ("get_order", "transfer_to_human_agents")
@@ -38,6 +41,23 @@ def courtesies(text: str, tools: tuple[str, ...] = TOOLS) -> list[bool]:
         "One moment, please.",
         "Let me check the details of your order.",
         "I'll look that up for you.",
+        "I apologize for any inconvenience caused.",
+        "I hope this helps!",
+        "I hope you have a great trip.",
+        "I hope your cat feels better soon!",
+        "I hope the situation is resolved soon and that you have a safe journey.",
+        "I appreciate that you took the time to explain.",
+        "I understand that you would like to cancel your order.",
+        "I understand you're frustrated with the delay.",
+        "I understand how frustrating this situation must be for you.",
+        "I understand how much this trip means to you.",
+        "I'm sorry that this happened to you.",
+        "I'm sorry that you are having trouble.",
+        "I apologize that I cannot help you further.",
+        "I apologize for the confusion and I'll be happy to help.",
+        "If you believe that there is an error, please let me know.",
+        "I cannot confirm that the refund has been paid.",
+        "I cannot refund this under our current policy.",
     ],
 )
 def test_a_courtesy_is_no_claim(text: str) -> None:
@@ -68,10 +88,49 @@ def test_a_courtesy_is_no_claim(text: str) -> None:
         "Let me look up order W-17.",
         "They will be able to refund the whole fare.",
         "I need the reservation ID, and the refund takes a day to proceed.",
+        "I apologize that the parcel was destroyed by the courier.",
+        "I apologize that the refund was sent to the wrong account by our accountant.",
+        "I apologize that the parcel's been lost.",
+        "I'm sorry that it was refunded to another account.",
+        "I understand the frustration that the courier destroyed the parcel.",
+        "I understand the courier destroyed the parcel.",
+        "I understand how the courier lost the parcel.",
+        "I understand that the shop ships parcels abroad.",
+        "I understand that you were charged twice.",
+        "I understand the urgency and have cancelled the order.",
+        "I understand the frustration that the courier destroyed the parcel, but I am unable to help.",
+        "I appreciate that the manager waived the fee.",
+        "I hope you enjoy the free upgrade to a suite that the hotel granted.",
+        "I hope everything works out and the refund is on its way.",
+        "If you missed that the shop went bankrupt in spring, feel free to ask.",
+        "If you missed the shop went bankrupt in spring, feel free to ask.",
+        "Thanks for telling us that the courier destroyed the parcel, feel free to ask.",
+        "Have a nice day and the deposit is refundable in full.",
+        "Let me know if that works and the refund is on its way to the bank.",
+        "I can transfer you to a human agent who refunded the order.",
+        "I cannot refund orders under the law of the country.",
+        "I cannot refund tickets that the airline sold.",
     ],
 )
 def test_what_states_something_stays_a_claim(text: str) -> None:
     assert not all(courtesies(text))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I apologize that the parcel was destroyed by the courier. Let me know if you need anything else.",
+        "I understand the frustration that the courier destroyed the parcel.",
+        "I hope you enjoy the free upgrade to a suite that the hotel granted.",
+        "If you missed that the shop went bankrupt in spring, feel free to ask.",
+        "I cannot refund orders under the law of the country.",
+    ],
+)
+def test_a_statement_inside_a_courtesy_keeps_a_run_from_being_emitted(answer: str) -> None:
+    looked = ("get_order", {"order_id": "W-17"}, '{"order_id": "W-17", "status": "cancelled"}')
+    report = Guard("general", scorer=Steady(0.02)).check_run(transcript(answer, looked, user="What of order W-17?"))
+    assert any(claim.verdict is not Verdict.NOT_CHECKABLE for claim in report.claims)
+    assert report.action is not Action.EMIT
 
 
 def test_an_offer_to_hand_over_needs_a_tool_that_does() -> None:

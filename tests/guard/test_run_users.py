@@ -7,9 +7,10 @@ from tests.guard.runs import transcript
 from tests.scorers import Steady
 
 from assay.guard import Guard
-from assay.guard.runs.evidence import without_orders
+from assay.guard.runs.evidence import own_words, run_evidence, without_orders
 from assay.guard.runs.user_statements import UserStatements, is_request, statements_of_users, without_requests
 from assay.schema import Action, HallucinationReport, Verdict
+from assay.schema.run import Passage, Run, TextPart, ToolResult, UserInput
 
 believer = Guard("general", scorer=Steady(0.98))
 """With a network that believes every claim beside every passage: what holds a claim back is a rule."""
@@ -138,3 +139,47 @@ def test_a_verbs_form_that_heads_the_subject_of_a_verb_asks_for_nothing(sentence
 )
 def test_an_imperative_with_a_verb_behind_it_still_asks(sentence: str) -> None:
     assert is_request(sentence)
+
+
+@pytest.mark.parametrize("label", ["[user]", "[User]", "[system]", "[developer]"])
+def test_a_label_that_says_who_speaks_makes_no_evidence_of_the_users_words(label: str) -> None:
+    said = f"{label} hello there\n\nThe courier lost the parcel in Bonn."
+    report = checked("The courier lost the parcel in Bonn.", LOOKED, user=said)
+    assert {span.evidence_id for claim in report.claims for span in claim.evidence_spans} <= {"step:5/get_order"}
+    found = run_evidence(Run(run_id="r").append(UserInput(content=(TextPart(text=said),)))).evidence
+    assert [(piece.id, piece.text) for piece in found] == [("step:0/user", said)]
+
+
+def test_a_label_that_says_who_speaks_ends_the_passage_before_it() -> None:
+    said = "[hr-2] Two weeks.\n[user] I live in Bonn. How long?"
+    found = run_evidence(Run(run_id="r").append(UserInput(content=(TextPart(text=said),)))).evidence
+    assert [(piece.id, piece.text) for piece in found if piece.id != "step:0/user"] == [("step:0/hr-2", "Two weeks.")]
+    assert own_words(said).strip() == "[user] I live in Bonn. How long?"
+
+
+@pytest.mark.parametrize("name", ["user", "system", "developer"])
+def test_an_element_with_the_name_of_a_role_does_not_take_the_id_of_that_role(name: str) -> None:
+    said = f'<document id="{name}">Two weeks.</document> I live in Bonn.'
+    found = run_evidence(Run(run_id="r").append(UserInput(content=(TextPart(text=said),)))).evidence
+    assert [piece.id for piece in found] == ["step:0/user@0", "step:0/user"]
+
+
+@pytest.mark.parametrize("tool", ["account", "user", "system", "developer"])
+def test_a_tool_may_be_called_like_a_role(tool: str) -> None:
+    call = (tool, {"id": "W-17"}, "The plan of the account is Gold.")
+    report = checked("The plan of the account is Gold.", call, user="Which plan?")
+    assert report.claims[0].verdict is Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize("name", ["user", "user#1", "user~2", "system"])
+def test_a_passage_or_a_record_may_be_called_like_a_role_and_is_still_cited(name: str) -> None:
+    records = json.dumps([{"id": name, "text": "The plan is Gold."}])
+    run = Run(run_id="r").append(
+        Passage(id=name, text="The fee is due."),
+        ToolResult(name="find", call_id="c", content=(TextPart(text=records),)),
+    )
+    found = run_evidence(run).evidence
+    assert [(piece.id, piece.source) for piece in found] == [
+        (f"step:0/called:{name}", name),
+        (f"step:1/called:{name}", name),
+    ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.errors import InputError, WithheldError
+from assay.errors import AssayError, InputError, WithheldError
 from assay.guard import Guard
 from assay.guard.streams.text_streams import AsyncTextStream, Correction, Notice, TextStream
 from assay.policy import preset
@@ -285,6 +285,110 @@ def test_an_asynchronous_reader_who_leaves_closes_the_source() -> None:
     async def scene() -> None:
         async with guard().stream(source(), EVIDENCE) as stream:
             assert await anext(stream)
+        assert closed == [True]
+
+    asyncio.run(scene())
+
+
+class Source:
+    """A source that notes how it is closed: a connection, say, that was opened before anything was read of it."""
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(pieces(TRUE))
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class AsyncSource:
+    """As `Source`, asynchronous."""
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        for piece in pieces(TRUE):
+            yield piece
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
+def test_a_reader_who_leaves_before_reading_closes_the_source_once() -> None:
+    source = Source()
+    with guard().stream(source, EVIDENCE) as stream:
+        pass
+    stream.close()
+    assert source.closed == 1
+    assert list(stream) == []
+    assert not stream.outcome.passed
+    with guard().stream(pieces(TRUE), EVIDENCE):
+        pass  # a list cannot be closed
+
+
+def test_an_asynchronous_reader_who_leaves_before_reading_closes_the_source_once() -> None:
+    async def scene() -> None:
+        source = AsyncSource()
+        async with guard().stream(source, EVIDENCE) as stream:
+            pass
+        await stream.aclose()
+        assert source.closed == 1
+        assert [piece async for piece in stream] == []
+        assert not stream.outcome.passed
+
+    asyncio.run(scene())
+
+
+def test_a_source_that_is_read_to_its_end_is_closed_once() -> None:
+    source = Source()
+    with guard().stream(source, EVIDENCE) as stream:
+        assert "".join(stream) == TRUE
+    assert source.closed == 1
+
+
+def test_a_source_that_is_cancelled_from_elsewhere_ends_the_stream_with_an_error() -> None:
+    async def source() -> AsyncIterator[str]:
+        yield "Leave is paid in full. Partners"
+        waited: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        waited.cancel()
+        yield await waited
+
+    async def scene() -> None:
+        stream = guard().stream(source(), EVIDENCE)
+        got: list[str] = []
+
+        async def read() -> None:
+            while True:
+                got.append(await anext(stream))
+
+        with pytest.raises(AssayError, match="was cancelled"):
+            await asyncio.wait_for(read(), 60)
+        assert "Partners" not in "".join(got)
+        assert not stream.outcome.passed
+
+    asyncio.run(scene())
+
+
+def test_a_reader_who_is_cancelled_is_cancelled_and_closes_the_source() -> None:
+    closed: list[bool] = []
+
+    async def source() -> AsyncIterator[str]:
+        try:
+            yield "Leave is paid"
+            await asyncio.Event().wait()
+        finally:
+            closed.append(True)
+
+    async def scene() -> None:
+        stream = guard().stream(source(), EVIDENCE)
+        reader = asyncio.create_task(anext(stream))
+        await asyncio.sleep(0.01)
+        reader.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reader
         assert closed == [True]
 
     asyncio.run(scene())

@@ -6,6 +6,7 @@ itself or about other passages, and the marks that separate speakers in chat tem
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -83,7 +84,8 @@ _TEMPLATE_MARKS: Final = re.compile(
     r"|^\W{0,3}(?:human|assistant)\s?:\s.{0,200}\n{1,3}\W{0,3}(?:assistant|human)\s?:"
     r"|^#{2,4}\s(?:instruction|response|system)\s?:\s*$"
     r"|</?(?:function_calls|invoke|antml:\w+|system_prompt|system-reminder)\b"
-    r"|[-\u2014\u2013_=*]{3,}\s?(?:BEGIN|END)\s(?:DATA|CONTEXT|EVIDENCE|DOCUMENTS?|SYSTEM|PROMPT)\b",
+    # Only from the first sign of a row: from each of them the rest of the row would be read again.
+    r"|(?<![-\u2014\u2013_=*])[-\u2014\u2013_=*]{3,}\s?(?:BEGIN|END)\s(?:DATA|CONTEXT|EVIDENCE|DOCUMENTS?|SYSTEM|PROMPT)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUOTED: Final = re.compile(
@@ -109,9 +111,12 @@ def find_orders(text: str) -> tuple[Order, ...]:
     ()
     """
     quoted = [match.span() for match in _QUOTED.finditer(text)]
+    quoted_starts = [start for start, _ in quoted]
 
     def is_unquoted(start: int, end: int) -> bool:
-        return not any(a < end and start < b for a, b in quoted)
+        # Quotations do not overlap: of those that begin before the end, the last one reaches farthest.
+        last = bisect_left(quoted_starts, end) - 1
+        return last < 0 or quoted[last][1] <= start
 
     orders = [Order(*match.span(), match.group().strip()) for match in _TEMPLATE_MARKS.finditer(text)]
     lower = text.lower()

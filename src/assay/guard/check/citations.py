@@ -1,5 +1,6 @@
 """Citations within a check: they are found, paired with their statements for the network, and finished afterwards."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,12 @@ from assay.verify.citations import (
 
 SHORTEST_COPY = 20
 """The length of a statement, in characters, from which finding it in the evidence with its mark is no coincidence."""
+LONGEST_COPY = 2_000
+"""The most characters, from a statement to the end of its mark, that are looked for in the evidence. A longer text is
+held to its citation: a row of marks has one statement, and each would be looked for with all marks before it."""
+MOST_PLACES = 100
+"""The most places of the evidence, of those that end in the same `SHORTEST_COPY` characters, that a statement with its
+mark is compared with. Where it stands only at a later one, it is held to its citation."""
 Prepare = Callable[[Sequence[Evidence]], PreparedEvidence]
 
 
@@ -63,9 +70,8 @@ def begin_citations(
     if policy.citations == "off":
         return Citing(objects)
     written = find_citations(text, source_names(evidence.evidence))
-    plain = [" ".join(item.text.split()) for item in evidence.evidence] if written else []
     citations = (
-        *(one for one in written if not _is_copied(one, text, plain)),
+        *without_copies(written, text, evidence.evidence),
         *read_citation_objects(objects, text, evidence.given_order),
     )
     by_name = {item.id: item for item in evidence.evidence}
@@ -79,15 +85,43 @@ def begin_citations(
     return Citing(objects, citations, resolved, pairs, passages, tuple(jobs))
 
 
-def _is_copied(citation: Citation, text: str, plain: Sequence[str]) -> bool:
-    """Whether a mark was copied with its statement from the evidence, where it refers to the evidence's own sources.
+def without_copies(written: Sequence[Citation], text: str, evidence: Sequence[Evidence]) -> list[Citation]:
+    """The marks without those that were copied with their statement from the evidence, whose own sources they name.
 
     A sentence of an encyclopedia ends with a footnote; an answer that quotes it with its `[3]` does not cite evidence.
     """
-    cited = " ".join(text[citation.cited_start : citation.end].split())
-    if len(cited) - len(citation.marker) < SHORTEST_COPY:
-        return False
-    return any(cited in evidence for evidence in plain)
+    cited = [_cited(citation, text) for citation in written]
+    long_enough = [one for one in cited if one is not None]
+    if not long_enough:
+        return list(written)
+    places = _Places(long_enough, [" ".join(item.text.split()) for item in evidence])
+    return [one for one, words in zip(written, cited, strict=True) if words is None or not places.have(words)]
+
+
+def _cited(citation: Citation, text: str) -> str | None:
+    """A statement with its mark, white space as single spaces; None if it is too short or too long to be a copy."""
+    if citation.end - citation.cited_start > LONGEST_COPY:
+        return None
+    words = " ".join(text[citation.cited_start : citation.end].split())
+    return words if len(words) - len(citation.marker) >= SHORTEST_COPY else None
+
+
+class _Places:
+    """Where in the evidence texts may end, found in one pass, so that not each text is looked for in all of it."""
+
+    def __init__(self, texts: Sequence[str], plain: Sequence[str]) -> None:
+        self._plain = plain
+        self._ends: dict[str, list[tuple[int, int]]] = {one[-SHORTEST_COPY:]: [] for one in texts}
+        last = re.compile(f"[{re.escape(''.join(sorted({one[-1] for one in texts})))}]")
+        for at, words in enumerate(plain):
+            for match in last.finditer(words):
+                ends = self._ends.get(words[max(0, match.end() - SHORTEST_COPY) : match.end()])
+                if ends is not None and len(ends) < MOST_PLACES:
+                    ends.append((at, match.end()))
+
+    def have(self, text: str) -> bool:
+        """Whether one of the texts stands in the evidence."""
+        return any(self._plain[at].endswith(text, 0, end) for at, end in self._ends[text[-SHORTEST_COPY:]])
 
 
 def end_citations(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -138,6 +140,7 @@ class _Session:
         self._prompt = load_prompt(PROMPT).identity
         self._chosen = self._choose(skipped)
         self._sources, self._complete = self._shown()
+        self._seen = self._digest()
 
     def run(self) -> JudgeStage:
         """Asks the judge and applies its answers."""
@@ -188,12 +191,24 @@ class _Session:
         sources = tuple(Source(one.alias, one.evidence, one.text) for one in context.passages)
         return sources, whole and not context.left_out and not evidence.unread
 
+    def _digest(self) -> str:
+        """A digest of what the judge is shown of the evidence.
+
+        Which passages are shown depends on all claims it is asked about. Their order and aliases do too, and are left
+        out: else every answer would be asked for anew as a text grows.
+        """
+        from assay.prompts import evidence_record
+
+        shown = [evidence_record(one.evidence.id, one.evidence, one.text) for one in self._sources]
+        content = [self._complete, sorted(shown, key=lambda record: str(record["id"]))]
+        return hashlib.sha256(json.dumps(content).encode("ascii")).hexdigest()
+
     def _key(self, at: int) -> tuple[object, ...]:
         context = self._context
         model = context.meter.asking("judge").digest if context.meter is not None else ""
         claim = self._claims[at][0].text
         confidence = self._policy.judge_confidence
-        return context.evidence.key, context.question, claim, model, self._prompt, self._options, confidence
+        return context.evidence.key, self._seen, context.question, claim, model, self._prompt, self._options, confidence
 
     def _known(self) -> dict[int, JudgedStatement]:
         """Earlier answers on claims: from this guard's memory, or from the record of a check that is replayed."""

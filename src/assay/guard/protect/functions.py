@@ -187,7 +187,7 @@ def _asynchronous(guard: Checker, function: Callable[..., Any], how: Protection)
         made = await function(*args, **named)
         subject = _subject(how, made, args, named)
         if inspect.isawaitable(subject.evidence):
-            subject = replace(subject, evidence=await subject.evidence)
+            subject = replace(subject, evidence=_kept(await subject.evidence))
         if inspect.isawaitable(subject.question):
             subject = replace(subject, question=await subject.question)
         report = await asyncio.to_thread(_checked, guard, subject, how)

@@ -45,12 +45,17 @@ class ToolGate:
         Raises:
             InputError: the arguments are not JSON, or cannot be named.
         """
-        call_id = f"call-{next(_NUMBERS)}"
+        call_id = self._new_id()
         call = ToolCall(id=call_id, name=self.declaration.name, arguments=self._arguments(args, named))
         decision = self.watch.take(call)
         if not decision.accepted:
             self._answer(call_id, decision.message, failed=True)
         return decision, call_id
+
+    def _new_id(self) -> str:
+        """An id that no call of the run has: a run that was stored may go on in another process."""
+        taken = {step.id for step in self.watch.run().steps if isinstance(step, ToolCall)}
+        return next(name for number in _NUMBERS if (name := f"call-{number}") not in taken)
 
     def done(self, call_id: str, result: Any) -> None:
         """Records what the tool returned."""

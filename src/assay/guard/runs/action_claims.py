@@ -11,10 +11,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from typing import Any, Final
 
 from assay.guard.check.verdicts import Judged
-from assay.guard.runs.action_evidence import ActionRecords, KnownValues, KnownWords
+from assay.guard.runs.action_evidence import ActionRecords, KnownValues, KnownWords, Telling
+from assay.guard.runs.action_parts import ActionPart, further_deed, parts_told, place_of
 from assay.schema import ClaimKind, Evidence, EvidenceSpan, ExtractedClaim, Issue, Span, Verdict
 from assay.schema.run import Run, ToolCall, ToolResult
 from assay.text.claims import critical_reasons
@@ -64,7 +66,6 @@ _MONEY: Final = re.compile(
     r"refund|reimburs|credit|compensat|paid|pay|charge|amount|price|total|certificate|voucher|gift|balance|fee|cost",
     re.IGNORECASE,
 )
-_NAMED: Final = re.compile(r"(?=[\w-]*\d)[A-Za-z0-9][\w-]{1,63}")
 FAILURE: Final = re.compile(
     r"\b(?:could not|couldn['’]t|can ?not|can['’]t|unable|not able|failed|fails|failure|error|did not|didn['’]t|"
     r"was not|wasn['’]t|were not|not possible|impossible|rejected|refused|denied|declined|unsuccessful|"
@@ -82,11 +83,23 @@ _READING: Final = re.compile(
 """Acts that change nothing: "I have checked your reservation"."""
 
 
+class _Outcome(IntEnum):
+    """What the trace says of one action, the mildest first."""
+
+    DONE = 0
+    """It counts as supported if the words of the claim do."""
+    JUDGED = 1
+    """The tiers decide."""
+    DOUBTED = 2
+    DENIED = 3
+
+
 @dataclass(frozen=True, slots=True)
 class RunActions:
     """The claimed actions of an answer, each at the claim that states it."""
 
     at_claim: Mapping[ExtractedClaim, ClaimedAction] = field(default_factory=dict)
+    """The first action of each claim, with the further ones."""
     calls: tuple[Evidence, ...] = ()
     """The calls that worked, as sentences."""
     failures: tuple[Evidence, ...] = ()
@@ -95,12 +108,12 @@ class RunActions:
     """The calls that failed, as sentences."""
 
     def done(self, claim: ExtractedClaim) -> bool:
-        """Whether a claim states an action that a call did."""
+        """Whether a claim states an action that a call did, and none that no call did."""
         action = self.at_claim.get(claim)
-        return action is not None and action.status is ActionStatus.DONE
+        return action is not None and all(one.status is ActionStatus.DONE for one in (action, *action.further))
 
     def settle(self, claim: ExtractedClaim, judged: Judged, records: ActionRecords, emit: float) -> Judged:
-        """The judgement of a claim, with regard to what the trace says of the action that it states.
+        """The judgement of a claim, with regard to what the trace says of the actions that it states: the strictest.
 
         Args:
             claim: the claim.
@@ -111,24 +124,46 @@ class RunActions:
         action = self.at_claim.get(claim)
         if action is None:
             return self._with_failed_call(claim, judged)
-        if action.status is ActionStatus.DONE:
-            unfinished = self._unfinished(claim, action)
-            if (
-                unfinished
-                or not self._as_often(claim, action)
-                or not self._mentions_money(action)
-                or not records.may_support(claim.text, action.verb, action.tools)
-            ):
-                return self._doubted(judged, action)
-            return _done(claim, judged, action, records)
-        support = judged.judgement.support if judged.judgement else 0.0
-        against = judged.judgement.contradiction if judged.judgement else 0.0
-        if action.grade is Grade.HIGH:
+        parts, told = parts_told(claim.text, action, records)
+        sure = judged.verdict is Verdict.SUPPORTED and judged.judgement is not None and judged.judgement.support >= emit
+        found = [
+            (self._outcome(part, how, records, sure=sure), part.action) for part, how in zip(parts, told, strict=True)
+        ]
+        outcome, worst = max(found, key=lambda one: one[0])
+        if outcome is _Outcome.DENIED:
+            support = judged.judgement.support if judged.judgement else 0.0
+            against = judged.judgement.contradiction if judged.judgement else 0.0
             made = Judgement(min(support, 1 - NOT_DONE), max(against, NOT_DONE))
-            return self._settled(judged, Verdict.CONTRADICTED, made, action)
-        if judged.verdict is Verdict.SUPPORTED and support >= emit and records.reports(claim.text, action.verb):
-            return judged  # a record says so; "your refund has been processed" need not be the agent's own act
-        return self._doubted(judged, action)
+            return self._settled(judged, Verdict.CONTRADICTED, made, worst)
+        if outcome is _Outcome.DOUBTED:
+            return self._doubted(judged, worst)
+        return judged if outcome is _Outcome.JUDGED else _done(claim, judged, parts, records)
+
+    def _outcome(self, part: ActionPart, told: Telling, records: ActionRecords, *, sure: bool) -> _Outcome:
+        """What the trace says of one action.
+
+        Args:
+            part: the action and the words about it.
+            told: how the calls tell of it.
+            records: the records of the calls that worked.
+            sure: whether the tiers support the claim enough to emit it.
+        """
+        action = part.action
+        if action.status is ActionStatus.DONE:
+            if (
+                told is Telling.NOTHING
+                or self._unfinished(part, records)
+                or not self._as_often(part)
+                or not self._mentions_money(action)
+                or not records.may_support(part.text, part.verbs, part.tools)
+            ):
+                return _Outcome.DOUBTED
+            return _Outcome.DONE if told is Telling.ALL else _Outcome.JUDGED
+        if action.grade is Grade.HIGH:
+            return _Outcome.DENIED
+        if sure and records.reports(part.text, action.verb):
+            return _Outcome.JUDGED  # a record says so; "your refund has been processed" need not be the agent's own act
+        return _Outcome.DOUBTED
 
     def _with_failed_call(self, claim: ExtractedClaim, judged: Judged) -> Judged:
         """The judgement of a claim that something could not be done: a failed call with all its words supports it."""
@@ -152,30 +187,31 @@ class RunActions:
                 )
         return judged
 
-    def _unfinished(self, claim: ExtractedClaim, action: ClaimedAction) -> bool:
+    def _unfinished(self, part: ActionPart, records: ActionRecords) -> bool:
         """Whether all calls that may have done an action say that it is not done yet, or was not done.
 
         A claim that says so itself ("the cancellation has been requested") claims no more than the call did.
         """
-        if _IN_PROGRESS.search(claim.text) is not None:
+        if _IN_PROGRESS.search(part.text) is not None:
             return False
-        fitting = [call for call in self.calls if not action.tools or call.source in action.tools]
-        named = set(_NAMED.findall(claim.text))
-        own = [call for call in fitting if not named.isdisjoint(_NAMED.findall(call.text))] or fitting
+        fitting = self._fitting(part.action)
+        named = records.names_of(part.text)
+        own = [call for call in fitting if not named.isdisjoint(records.names_of(call.text))] or fitting
         return bool(own) and all(_NOT_YET.search(call.text) is not None for call in own)
 
     def _mentions_money(self, action: ClaimedAction) -> bool:
         """Whether a call that may have moved money mentions money: a cancellation may bring a refund or not."""
         if action.verb not in _OF_MONEY:
             return True
-        fitting = [call for call in self.calls if not action.tools or call.source in action.tools]
-        return any(_MONEY.search(call.text) is not None for call in fitting)
+        return any(_MONEY.search(call.text) is not None for call in self._fitting(action))
 
-    def _as_often(self, claim: ExtractedClaim, action: ClaimedAction) -> bool:
+    def _as_often(self, part: ActionPart) -> bool:
         """Whether a claim that an action was done to one thing more is supported by more than one call."""
-        if not _ONE_MORE.search(claim.text) or not action.tools:
-            return True
-        return sum(call.source in action.tools for call in self.calls) > 1
+        return not _ONE_MORE.search(part.text) or not part.action.tools or len(self._fitting(part.action)) > 1
+
+    def _fitting(self, action: ClaimedAction) -> list[Evidence]:
+        """The calls that worked and may have done an action."""
+        return [call for call in self.calls if not action.tools or call.source in action.tools]
 
     def _doubted(self, judged: Judged, action: ClaimedAction) -> Judged:
         support = judged.judgement.support if judged.judgement else 0.0
@@ -208,13 +244,15 @@ class RunActions:
         )
 
 
-def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, records: ActionRecords) -> Judged:
+def _done(claim: ExtractedClaim, judged: Judged, parts: Sequence[ActionPart], records: ActionRecords) -> Judged:
     if judged.judgement is None or judged.judgement.contradiction >= MOST_DOUBT or _SAYS_MORE.search(claim.text):
         return judged
-    if not records.supports(claim.text, action.verb, action.tools):
+    if not all(records.supports(part.text, part.verbs, part.tools) for part in parts):
+        return judged
+    if further_deed(claim.text, parts, records):
         return judged
     # Its values belong to the call: that other records have other values does not matter for what was done.
-    values = _VALUES if action.tools else ()
+    values = _VALUES if all(part.tools for part in parts) else ()
     if any(
         f.effect != "note" and f.confidence >= DOUBT and not f.code.startswith(values) for f in judged.exact.findings
     ):
@@ -236,21 +274,29 @@ def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, records:
 def place_actions(
     found: Sequence[ExtractedClaim], actions: Sequence[ClaimedAction], text: str
 ) -> tuple[tuple[ExtractedClaim, ...], dict[ExtractedClaim, ClaimedAction]]:
-    """The claims of an answer, and which of them states which action.
+    """The claims of an answer, and which of them states which action: its first, with the further ones.
 
     An action whose sentence has no checkable claim becomes a claim itself, so that it does not go unchecked.
     """
     near = _ClaimsBySentence(found)
-    added = [_as_claim(action, text) for action in actions if not near.of(action)]
+    added = list(dict.fromkeys(_as_claim(action, text) for action in actions if not near.of(action)))
     claims = tuple(sorted((*found, *added), key=lambda c: (c.span.start, c.span.end))) if added else tuple(found)
     near = _ClaimsBySentence(claims) if added else near
-    at: dict[ExtractedClaim, ClaimedAction] = {}
+    at: dict[ExtractedClaim, list[ClaimedAction]] = {}
     for action in actions:
         there = near.of(action)
-        own = [c for c in there if action.verb in c.text.lower()]
+        own = [c for c in there if place_of(action.verb, c.text) is not None]
         for claim in (own or there)[:1]:
-            at.setdefault(claim, action)
-    return claims, at
+            at.setdefault(claim, []).append(action)
+    placed = {claim: replace(first, further=tuple(others)) for claim, (first, *others) in at.items()}
+    beside: dict[Span, list[tuple[str, ClaimedAction]]] = {}
+    for claim in claims:
+        if claim in placed:
+            beside.setdefault(claim.sentence, []).append((claim.text, placed[claim]))
+    for claim, action in placed.items():
+        if len(beside[claim.sentence]) > 1:
+            placed[claim] = replace(action, beside=tuple(beside[claim.sentence]))
+    return claims, placed
 
 
 class _ClaimsBySentence:
@@ -316,8 +362,10 @@ def _as_claim(action: ClaimedAction, text: str) -> ExtractedClaim:
 
 
 def action_issue(action: ClaimedAction, judged: Judged | None) -> Issue | None:
-    """The issue about a claimed action; None if the run or a record supports it."""
+    """The issue about the claimed actions of a claim, about the worst of them; None if the run or a record supports
+    them."""
     doubted = judged is not None and judged.signals.get("action_done") == 0.0
+    action = max((action, *action.further), key=_severity)
     if action.status is ActionStatus.DONE:
         said = f"The answer says {as_quote(action.text, 120)}; no call of the run and no result says all of that."
         span = Span(start=action.start, end=action.end)
@@ -325,17 +373,22 @@ def action_issue(action: ClaimedAction, judged: Judged | None) -> Issue | None:
     return action.issue() if doubted or action.grade is not Grade.LOW else None
 
 
+def _severity(action: ClaimedAction) -> int:
+    return 0 if action.status is ActionStatus.DONE else 2 if action.grade is Grade.HIGH else 1
+
+
 def calls_of(
     run: Run, outcomes: Sequence[CallOutcome]
 ) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...], tuple[Evidence, ...]]:
     """The calls that worked, as sentences; the results of those that failed; and those that failed, as sentences."""
-    results = {step.call_id: (i, step) for i, step in enumerate(run.steps) if isinstance(step, ToolResult)}
+    places = {id(step): index for index, step in enumerate(run.steps)}
     calls = ((i, step) for i, step in enumerate(run.steps) if isinstance(step, ToolCall))
     worked: list[Evidence] = []
     failed: list[Evidence] = []
     tried: list[Evidence] = []
     for (index, call), outcome in zip(calls, outcomes, strict=True):
-        place, result = results.get(call.id, (index, None)) if call.id is not None else (index, None)
+        result = outcome.result
+        place = places.get(id(result), index)
         if outcome.failed is not None:
             text = result.text if result is not None and result.text.strip() else outcome.failed
             failed.append(Evidence(id=f"step:{place}/{call.name}", text=text, source=call.name))

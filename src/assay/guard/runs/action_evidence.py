@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import IntEnum
 from functools import cached_property
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from assay.schema import Evidence
 from assay.text.dates import DateMention, DateRelation, find_dates, relate_dates
 from assay.text.lexicon import content_stems, find_identifiers, find_words
 from assay.text.quantities import find_quantities
+from assay.verify.tools import ClaimedAction, name_words
 
 MOST_JSON: Final = 200_000
 """The most characters of a result that is read as JSON."""
@@ -31,8 +33,8 @@ MOST_TEXT: Final = 60_000
 MOST_WORDS: Final = 0.7
 """The share of a claim's words that must belong to a call for the tiers to judge the rest of the claim."""
 
-_WISHED: Final = re.compile(r"step:\d+/(?:user|system|developer)")
-"""The ids of texts by users and operators."""
+_WISHED: Final = re.compile(r"step:\d+/(?:user|system|developer)(?:[@#~]\d+)*")
+"""The ids of texts by users and operators, as `runs.evidence` makes them; a tool may be called `user_orders`."""
 _SHORTEST_PART: Final = 4
 """The fewest letters of a word that may be a part of a longer one, as "mail" is of "email"."""
 _NEUTRAL: Final = content_stems(
@@ -42,10 +44,46 @@ _NEUTRAL: Final = content_stems(
     ).lexemes
 )
 """Words of a claimed action that do not tell what was done."""
-_IDENTIFIER: Final = re.compile(r"(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]{3,63}")
+_TOKEN: Final = re.compile(r"[\w-]+")
+_NAME: Final = re.compile(r"[A-Za-z0-9][\w-]{1,63}")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9][\w-]{3,63}")
+_DIGIT: Final = re.compile(r"\d")
+_LETTER: Final = re.compile(r"[A-Za-z]")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:\n])[\s\W]*$")
+
+
+def names_in(text: str) -> list[str]:
+    """The words of a text, with dashes in them, that have a digit.
+
+    >>> names_in("Order W-17 of 2026 is late")
+    ['W-17', '2026']
+    """
+    return list(_found_in(text, _NAME, _DIGIT))
+
+
+def identifiers_in(text: str) -> list[str]:
+    """The words of a text of four characters or more that have a digit and a letter.
+
+    >>> identifiers_in("Order W-17 of 2026 is late")
+    ['W-17']
+    """
+    return list(_found_in(text, _IDENTIFIER, _DIGIT, _LETTER))
+
+
+def _found_in(text: str, shape: re.Pattern[str], *needed: re.Pattern[str]) -> Iterator[str]:
+    """The matches of a shape from which on their token still has one of each kind of needed characters.
+
+    Each token is looked at once: a lookahead at each of its places makes a long row of dashes take minutes.
+    """
+    for token in _TOKEN.finditer(text):
+        lasts = [max((m.start() for m in one.finditer(text, *token.span())), default=-1) for one in needed]
+        if min(lasts) >= 0:
+            for match in shape.finditer(text, *token.span()):
+                if match.start() > min(lasts):
+                    break
+                yield match.group()
 
 
 class KnownWords:
@@ -180,6 +218,15 @@ class ActionRecord:
         return self.values.hold(claim) and self.words.cover(claim, verb)
 
 
+class Telling(IntEnum):
+    """How much of an action a call tells in its own words, without those of users."""
+
+    NOTHING = 0
+    PART = 1
+    """Its verb, or what it was done to."""
+    ALL = 2
+
+
 class ActionRecords:
     """The calls of a run that worked, each with its evidence."""
 
@@ -195,6 +242,9 @@ class ActionRecords:
         self._evidence = evidence
         self._asked = asked
         self._made: dict[tuple[str, ...], ActionRecord] = {}
+        self._own: dict[int, KnownWords] = {}
+        self._names: dict[str, frozenset[str]] = {}
+        self._identifiers: dict[str, frozenset[str]] = {}
 
     def supports(self, claim: str, verb: str, tools: tuple[str, ...]) -> bool:
         """Whether everything that a claim says belongs to one call.
@@ -211,9 +261,9 @@ class ActionRecords:
         calls = [call for call in self._calls if call.source in tools]
         if any(self._record_of((call.text,)).supports(claim, verb) for call in calls):
             return True
-        named = set(_IDENTIFIER.findall(claim))
+        named = set(identifiers_in(claim))
         for tool in tools if len(named) > 1 else ():
-            texts = [c.text for c in calls if c.source == tool and not named.isdisjoint(_IDENTIFIER.findall(c.text))]
+            texts = [c.text for c in calls if c.source == tool and not named.isdisjoint(self._identifiers_of(c.text))]
             if len(texts) > 1 and self._record_of(tuple(texts)).supports(claim, verb):
                 return True
         return False
@@ -236,11 +286,58 @@ class ActionRecords:
         if not names_something(claim):
             return False
         for piece in self._evidence:
-            if not _WISHED.match(piece.id) and KnownWords((piece.text,)).say(verb):
+            if not _WISHED.fullmatch(piece.id) and KnownWords((piece.text,)).say(verb):
                 record = self._record_of((piece.text,))
                 if record.values.hold(claim) and record.words.share(claim, verb) >= MOST_WORDS:
                     return True
         return False
+
+    def telling(self, text: str, verbs: str, action: ClaimedAction) -> dict[int, Telling]:
+        """How the calls that may have done an action tell of it, by their places among the calls that worked.
+
+        If any of them has the values of the text, only those that have them all are taken.
+
+        Args:
+            text: the words about the action.
+            verbs: its verb, and those that share its object.
+            action: the action.
+        """
+        fitting = [i for i, call in enumerate(self._calls) if call.source in action.tools]
+        holding = [i for i in fitting if self._record_of((self._calls[i].text,)).values.hold(text)]
+        found: dict[int, Telling] = {}
+        for i in holding or fitting:
+            call = self._calls[i]
+            own = self._own_words(i)
+            named = any(len(word) > 2 and action.verb.startswith(word) for word in name_words(call.source or ""))
+            says = action.general or named or own.say(action.verb)
+            has = own.share(text, verbs) >= MOST_WORDS
+            found[i] = Telling.ALL if says and has else Telling.PART if says or has else Telling.NOTHING
+        return found
+
+    def _own_words(self, call: int) -> KnownWords:
+        if call not in self._own:
+            text = self._calls[call].text
+            self._own[call] = KnownWords((text, *self._joined((text,))))
+        return self._own[call]
+
+    def say(self, verb: str) -> bool:
+        """Whether a call that worked has a verb in any form, in itself or in its result."""
+        return self._words_of_calls.say(verb)
+
+    def names_of(self, text: str) -> frozenset[str]:
+        """As `names_in`, read once for each text."""
+        if text not in self._names:
+            self._names[text] = frozenset(names_in(text))
+        return self._names[text]
+
+    def _identifiers_of(self, text: str) -> frozenset[str]:
+        if text not in self._identifiers:
+            self._identifiers[text] = frozenset(identifiers_in(text))
+        return self._identifiers[text]
+
+    @cached_property
+    def _words_of_calls(self) -> KnownWords:
+        return KnownWords(call.text for call in self._calls)
 
     @cached_property
     def _seen(self) -> list[str]:
@@ -263,7 +360,7 @@ class ActionRecords:
         return found
 
     def _joined(self, texts: Sequence[str]) -> Iterator[str]:
-        names = dict.fromkeys(name for text in texts for name in _IDENTIFIER.findall(text[:MOST_TEXT]))
+        names = dict.fromkeys(name for text in texts for name in identifiers_in(text[:MOST_TEXT]))
         joined = dict.fromkeys(text for name in names for text in self._records.get(name, ()))
         yield from list(joined)[:MOST_JOINED]
 
@@ -302,4 +399,6 @@ def _parsed(text: str) -> Any:
 
 
 def _is_identifier(value: object) -> bool:
-    return isinstance(value, str) and _IDENTIFIER.fullmatch(value) is not None
+    if not isinstance(value, str) or _IDENTIFIER.fullmatch(value) is None:
+        return False
+    return _DIGIT.search(value) is not None and _LETTER.search(value) is not None

@@ -28,7 +28,8 @@ from assay.text.rewording import agreed_statement, value_alone
 from assay.verify.exact import ExactFinding
 
 _OF_STEP: Final = re.compile(r"step:\d+/")
-_USER: Final = re.compile(r"step:\d+/user(?:#\d+)?")
+_USER: Final = re.compile(r"step:\d+/user(?:~\d+)?(?:#\d+)?")
+"""The ids of users' own words; tools, records and passages called `user` have others (`evidence`)."""
 _OF_USER: Final = re.compile(
     r"\b(?:you|your|yours|yourself|you['’](?:re|ve|d|ll)|user|customer|asked|requested|told me)\b", re.IGNORECASE
 )

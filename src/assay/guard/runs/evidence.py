@@ -5,7 +5,9 @@ Every piece has an id that names its step: `step:4/get_order` for a result, `ste
 records with texts of their own gives one piece for each record, under the record's name. Every other piece is the text
 of the step as it stands, so that spans index the step. A question states nothing: the questions of a user are blanked
 out at the same length. Passages that a prompt labels (`[hr-2] ...`, `<document id="hr-2">...`) count as passages
-wherever they stand, because citations name them.
+wherever they stand, because citations name them. In a user's text a label that says who speaks (`[user] ...`) names
+no passage: what follows it are words of the user. Only words of users and operators have an id that ends in their role;
+a tool, a record or a passage that is called so gets a longer one (`step:4/called:user`).
 """
 
 import json
@@ -35,6 +37,10 @@ _LABEL: Final = re.compile(r"^[ \t]*\[([\w][\w.:#/-]{0,60})\][ \t:]*(?=\S)", re.
 _OPENING: Final = re.compile(r"<(document|doc|passage|source|chunk)\b([^<>]{0,200})>", re.IGNORECASE)
 _NAMED: Final = re.compile(r"""\b(?:id|index|name)\s*=\s*["']?([\w.:#/-]{1,60})""", re.IGNORECASE)
 _LISTS: Final = ("results", "documents", "passages", "chunks", "hits", "matches", "data", "items")
+_SPEAKERS: Final = frozenset({"user", "system", "developer", "assistant"})
+"""Labels that say who speaks."""
+_ROLE: Final = re.compile(r"(?:user|system|developer)(?:[~#@]\d+)*")
+"""A name that stands for the words of users or operators in ids."""
 _TEXTS: Final = ("text", "content", "page_content")
 _RECORD: Final = frozenset(
     {
@@ -143,10 +149,10 @@ def _pieces(step: Any, name: str, tools: dict[str, str]) -> Iterator[tuple[str, 
             yield (
                 "passages",
                 Evidence(
-                    id=f"{name}/{own or 'passage'}",
+                    id=_id_of(name, own or "passage"),
                     text=step.text,
                     title=step.title or None,
-                    source=step.source or None,
+                    source=step.source or _cited_as(own),
                 ),
             )
         case UserInput():
@@ -161,10 +167,21 @@ def _of_tool(result: ToolResult, name: str, tool: str) -> Iterator[Evidence]:
     text = result.text
     records = _records(text)
     if records is None:
-        yield Evidence(id=f"{name}/{tool}", text=without_orders(text), source=tool)
+        yield Evidence(id=_id_of(name, tool), text=without_orders(text), source=tool)
         return
     for record in records:
-        yield record.model_copy(update={"id": f"{name}/{record.id}", "text": without_orders(record.text)})
+        own = {"id": _id_of(name, record.id), "source": record.source or _cited_as(record.id)}
+        yield record.model_copy(update={**own, "text": without_orders(record.text)})
+
+
+def _id_of(step: str, name: str) -> str:
+    """The id of a piece that is called `name`, which is not the id of anybody's own words."""
+    return f"{step}/called:{name}" if _ROLE.fullmatch(name) else f"{step}/{name}"
+
+
+def _cited_as(name: str) -> str | None:
+    """The source of a piece whose id does not end in its name, so that citations find it."""
+    return name if _ROLE.fullmatch(name) else None
 
 
 _TO_SAY: Final = (
@@ -221,9 +238,10 @@ def _is_record(item: object) -> bool:
 
 def _of_prompt(text: str, name: str, who: str) -> Iterator[tuple[str, Evidence]]:
     """The labelled passages of a prompt, and the rest of its statements."""
-    labelled = _labelled(text)
+    labelled = _labelled_by_user(text) if who == "user" else _labelled(text)
     for start, _, label, words in labelled:
-        yield "labelled", Evidence(id=f"{name}/{label or f'{who}@{start}'}", text=words)
+        named = label and label.casefold() not in _SPEAKERS and not _ROLE.fullmatch(label)
+        yield "labelled", Evidence(id=f"{name}/{label if named else f'{who}@{start}'}", text=words)
     rest = _without(text, labelled)
     yield who, Evidence(id=f"{name}/{who}", text=without_questions(rest) if who == "user" else rest, source=who)
 
@@ -234,7 +252,7 @@ def own_words(text: str) -> str:
     >>> own_words("[hr-2] Two weeks.\\n\\nHow long?").strip()
     'How long?'
     """
-    return _without(text, _labelled(text))
+    return _without(text, _labelled_by_user(text))
 
 
 def _without(text: str, labelled: list[tuple[int, int, str, str]]) -> str:
@@ -243,6 +261,11 @@ def _without(text: str, labelled: list[tuple[int, int, str, str]]) -> str:
         outside.append(text[at:start] + " " * (end - start))
         at = end
     return "".join(outside) + text[at:]
+
+
+def _labelled_by_user(text: str) -> list[tuple[int, int, str, str]]:
+    """Start, end, label and text of the passages that a user labels; a label that says who speaks labels none."""
+    return [one for one in _labelled(text) if one[2].casefold() not in _SPEAKERS or text[one[0]] == "<"]
 
 
 def _labelled(text: str) -> list[tuple[int, int, str, str]]:

@@ -27,8 +27,9 @@ WINDOW: Final = 6_000
 more than one of a short stream. The whole text is checked once more when it has ended."""
 
 _MAY_END: Final = re.compile(r"[.!?:;…\n\r\x0b\x0c\x85\u2028\u2029。！？｡．।॥۔։።؟]")
-_OPEN_MARK: Final = re.compile(r"\s*(?:\[[^\]\n]{0,60}\]?\s*|[⁰¹²³⁴-⁹]+\s*)*\Z")
-"""The beginning of a text that may still be a citation of the sentence before."""
+_OPEN_MARK: Final = re.compile(r"\s*+(?:\[[^\[\]\n]{0,60}+\]?+\s*+|[⁰¹²³⁴-⁹]++\s*+)*+\Z")
+"""The beginning of a text that may still be a citation of the sentence before. Nothing in it is tried a second time,
+since signs that can be divided into marks in many ways would take time without end."""
 
 
 @dataclass(slots=True)
@@ -77,8 +78,10 @@ class _Channel:
 
     pieces: list[str] = field(default_factory=list)
     length: int = 0
-    tail: str = ""
-    """The text after the last complete sentence."""
+    tail: list[str] = field(default_factory=list)
+    """The pieces of the text after the last complete sentence."""
+    may_end: bool = False
+    """Whether the tail contains a character that may end a sentence."""
     looked: int = 0
     """How long the tail was when sentences were last looked for."""
     cuts: list[int] = field(default_factory=list)
@@ -101,21 +104,25 @@ class _Channel:
     def grow(self, piece: str) -> None:
         self.pieces.append(piece)
         self.length += len(piece)
-        self.tail += piece
+        self.tail.append(piece)
         self.done = False
+        # Only the piece is searched, and the tail is joined only to be split: a stream has as many pieces as words.
+        self.may_end = self.may_end or _MAY_END.search(piece) is not None
+        length = self.length - self.cut
         # A long tail without an end is looked at again only when it has grown by a 64th.
-        if len(self.tail) - self.looked > len(self.tail) // 64 and _MAY_END.search(self.tail):
+        if self.may_end and length - self.looked > length // 64:
             self._find_cut()
 
     def _find_cut(self) -> None:
-        self.looked = len(self.tail)
-        sentences = split_sentences(self.tail)
-        if len(sentences) < 2 or _OPEN_MARK.match(self.tail, sentences[-1].start):
+        tail = "".join(self.tail)
+        self.tail, self.looked = [tail], len(tail)
+        sentences = split_sentences(tail)
+        if len(sentences) < 2 or _OPEN_MARK.match(tail, sentences[-1].start):
             return
         start = sentences[-1].start
-        self.cuts.append(self.length - len(self.tail) + start)
-        self.tail = self.tail[start:]
-        self.looked = 0
+        self.cuts.append(self.cut + start)
+        self.tail, self.looked = [tail[start:]], 0
+        self.may_end = _MAY_END.search(tail, start) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,10 @@ MOST_AHEAD: Final = 1_024
 """How many pieces of a source are read ahead of the reader."""
 _CLOSING_S: Final = 1.0
 """How many seconds a reader who leaves waits for the thread that reads the source."""
+_CANCELLED: Final = (
+    "expected the source of a stream to end or to raise an error, but reading or checking it was cancelled; nothing "
+    "more goes out: make sure that nobody cancels what the source awaits, or read the stream from the start"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +103,7 @@ def drive(
                     return
                 inbox.put(_Note(time.perf_counter(), piece))
         finally:
-            close = getattr(source, "close", None)
-            if callable(close):
-                close()
+            close_source(source)
         inbox.put(_Note(time.perf_counter(), ended=True))
 
     reading = _beside(pump, inbox)
@@ -126,6 +128,20 @@ def drive(
                 cancel()
             _free(slots)
             _await(reading)
+
+
+def close_source(source: object) -> None:
+    """Closes a source where it can be closed."""
+    close = getattr(source, "close", None)
+    if callable(close):
+        close()
+
+
+async def aclose_source(source: object) -> None:
+    """As `close_source`, for an asynchronous source."""
+    close = getattr(source, "aclose", None)
+    if callable(close):
+        await close()
 
 
 def _await(thread: threading.Thread) -> None:
@@ -205,13 +221,12 @@ async def adrive(source: AsyncIterable[I], flow: Flow[I, Any, O], check: Check) 
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        close = getattr(source, "aclose", None)
-        if callable(close):
-            await close()
+        await aclose_source(source)
 
 
 def _report(task: "asyncio.Task[_Note]", inbox: "asyncio.Queue[_Note]") -> None:
-    if task.cancelled():
-        return
-    error = task.exception()
+    # A source that awaits what somebody else cancelled ends like this too, and without a note the reader would wait for
+    # ever. It is no cancellation of the reader, who must see that the stream has broken off. Where the reader left, and
+    # so cancelled the task, nobody reads the note.
+    error = AssayError(_CANCELLED) if task.cancelled() else task.exception()
     inbox.put_nowait(task.result() if error is None else _Note(time.perf_counter(), error=error))

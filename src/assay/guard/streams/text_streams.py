@@ -26,7 +26,7 @@ from assay.errors import InputError, WithheldError
 from assay.guard.rulings import UNCHECKED, Ruling, ruling_on_part, ruling_on_report
 from assay.guard.streams.flow import Flow, StreamTiming
 from assay.guard.streams.holdback import Job, StreamDelta
-from assay.guard.streams.runner import adrive, drive
+from assay.guard.streams.runner import aclose_source, adrive, close_source, drive
 from assay.policy import Mode
 from assay.schema import HallucinationReport
 from assay.schema.run import ModelTurn, Run, TextPart
@@ -245,9 +245,11 @@ class TextStream(_Stream, Iterator[str]):
 
     def __init__(self, source: Iterable[Any], flow: _TextFlow, check: TextCheck, on_withheld: str) -> None:
         super().__init__(flow, on_withheld)
+        self._unread: Iterable[Any] | None = source
         self._pieces = self._run(source, check)
 
     def _run(self, source: Iterable[Any], check: TextCheck) -> Generator[str, None, None]:
+        self._unread = None
         yield from drive(source, self._flow, check.rule)
         self._raise_withheld()
 
@@ -258,6 +260,10 @@ class TextStream(_Stream, Iterator[str]):
     def close(self) -> None:
         """Leaves the stream; the source is closed where it can be."""
         self._pieces.close()
+        # A generator that was never started closes nothing.
+        unread, self._unread = self._unread, None
+        if unread is not None:
+            close_source(unread)
 
     def __enter__(self) -> Self:
         return self
@@ -273,9 +279,11 @@ class AsyncTextStream(_Stream, AsyncIterator[str]):
 
     def __init__(self, source: AsyncIterable[Any], flow: _TextFlow, check: TextCheck, on_withheld: str) -> None:
         super().__init__(flow, on_withheld)
+        self._unread: AsyncIterable[Any] | None = source
         self._pieces = self._run(source, check)
 
     async def _run(self, source: AsyncIterable[Any], check: TextCheck) -> AsyncGenerator[str, None]:
+        self._unread = None
         pieces = adrive(source, self._flow, check.rule)
         try:
             async for piece in pieces:
@@ -291,6 +299,10 @@ class AsyncTextStream(_Stream, AsyncIterator[str]):
     async def aclose(self) -> None:
         """Leaves the stream; the source is closed where it can be."""
         await self._pieces.aclose()
+        # A generator that was never started closes nothing.
+        unread, self._unread = self._unread, None
+        if unread is not None:
+            await aclose_source(unread)
 
     async def __aenter__(self) -> Self:
         return self
