@@ -109,3 +109,9 @@ def test_an_abbreviation_right_behind_a_foreign_mark_stays_with_its_word() -> No
         "Mr. Wang paid.",
         "Next one.",
     ]
+
+
+def test_a_row_of_note_signs_without_end_is_read_in_time_that_grows_with_its_length() -> None:
+    text = "The fee is 40 euros. " + "¹" * 20_000 + "is due. The pool opens at 9.¹ ² Then it shuts."
+    parts = [text[one.start : one.end] for one in split_sentences(text)]
+    assert (parts[0], parts[-2:]) == ("The fee is 40 euros.", ["The pool opens at 9.¹ ²", "Then it shuts."])

@@ -26,7 +26,7 @@ class Sentence:
 _CLOSERS = r"[\"'”’»」』）)\]】]*"
 _FOREIGN = re.compile(r"(?:[。！？｡．]|[।॥۔։።؟])+[”’」』）)\]】»\"']*(?![とって。！？])\s*")
 _FOREIGN_BEFORE_LATIN = re.compile(r"[。！？｡．।॥۔։።؟](?=[A-Za-zÀ-ɏ])")
-_MARKER = r"(?:\[\^?[\w.:,;#/ \-–]{1,60}\](?![(\[:])|[⁰¹²³⁴-⁹]+)"
+_MARKER = r"(?:\[\^?[\w.:,;#/ \-–]{1,60}\](?![(\[:])|[⁰¹²³⁴-⁹]++)"
 _MARKERS_AFTER = re.compile(rf"(?:\s{{0,2}}{_MARKER})+(?=\s|\Z)\s*")
 _CITED_END = re.compile(rf"[.!?]{_CLOSERS}\s{{0,2}}{_MARKER}(?:\s{{0,2}}{_MARKER}){{0,9}}\s+(?=[\"“(]?[A-Z])")
 _DAY_TIME = re.compile(r"\b[ap]\.m\.\s+(?=[A-Z][a-z]+\b)(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Eastern|Pacific)")
