@@ -25,7 +25,7 @@ from typing import Any, Final
 from assay.errors import VerifierError
 from assay.guard.check.verdicts import Judged
 from assay.guard.conflicts.both_ways import is_prose, score_fitting
-from assay.guard.conflicts.compatibility import COMPATIBLE, CONFLICTING, with_heading
+from assay.guard.conflicts.compatibility import CONFLICTING, with_heading
 from assay.guard.conflicts.source_conflicts import VALUES
 from assay.guard.conflicts.source_matching import is_record, names_another_subject
 from assay.guard.screening.pairs import (
@@ -56,6 +56,9 @@ NOT_NEUTRAL: Final = -2.0
 judged. Both were set by hand on `benchmarks/gate/planted_conflicts.jsonl` (docs/adr/0103)."""
 MENTIONED: Final = -4.0
 """The same sum from which the conflict network is asked about a pair by itself: it is sure of nearly none below."""
+AGREEING: Final = 0.2
+"""The probability of the conflict network below which a conflict is not reported. It is higher than in a check, which
+looks for what is missed here: chosen on the fit side (docs/adr/0128)."""
 BOTH_WAYS: Final = 5.0
 """The sum of the log-odds of contradiction, each sentence read as the premise of the other, from which two sentences
 contradict each other whatever the check of them finds. Set by hand, as is the next one, on the half `read` of
@@ -229,7 +232,7 @@ def find_conflicts(
     added: list[tuple[PairReading, float]] = []
     for one, said in zip(read, _conflict_chances([one.pair for one in read], items, readers), strict=True):
         sure = judged_so.get(id(one), -1.0)
-        if sure >= 0 and (said is None or said >= COMPATIBLE):
+        if sure >= 0 and (said is None or said >= AGREEING):
             standing.append((one, max(sure, said or 0.0)))
         elif sure < 0 and said is not None and said >= CONFLICTING:
             added.append((one, said))

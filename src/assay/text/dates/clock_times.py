@@ -4,9 +4,13 @@ What is as likely a range as a time ("five to seven people", "ten to twelve") is
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from assay.text.dates.values import Bound, DateMention
+from assay.text.lexicon.antonyms import DIRECTIONS
+from assay.text.lexicon.lexemes import STOP_WORDS, find_words
+from assay.text.lexicon.synonyms import SYNONYMS
 
 _HOUR_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _HOURS = {word: n for n, word in enumerate(_HOUR_WORDS, start=1)} | {str(n): n for n in range(1, 13)}
@@ -20,7 +24,8 @@ _MINUTES_BY_WORD = {
     "five": 5,
 } | {str(n): n for n in range(1, 31)}
 _NAMED_TIMES = {"noon": 720, "midday": 720, "midnight": 0}
-_HOUR = rf"(?P<hour>{'|'.join(sorted(_HOURS, key=len, reverse=True))})\b(?![.,:/-]\d|%)"
+_HOUR_NAMES = "|".join(sorted(_HOURS, key=len, reverse=True))
+_HOUR = rf"(?P<hour>{_HOUR_NAMES})\b(?![.,:/-]\d|%)"
 _MINUTE_WORDS = "|".join(sorted(set(_MINUTES_BY_WORD) - {"half", "quarter"}, key=len, reverse=True))
 _PART_OF_HOUR = rf"(?P<part>(?:a\s)?quarter|half|(?:{_MINUTE_WORDS})(?:\sminutes?)?)"
 _DAY_PART = (
@@ -29,6 +34,18 @@ _DAY_PART = (
 )
 _PAST = re.compile(rf"\b{_PART_OF_HOUR}\s(?P<side>past|to)\s{_HOUR}{_DAY_PART}", re.IGNORECASE)
 _FULL_HOUR = re.compile(rf"(?<![-.,:/\d$€£])\b{_HOUR}{_DAY_PART}", re.IGNORECASE)
+_SPAN = re.compile(
+    rf"\b(?:from\s(?P<first>{_HOUR_NAMES})\s(?:to|until|till)|between\s(?P<low>{_HOUR_NAMES})\sand)\s{_HOUR}{_DAY_PART}"
+    r"(?P<next>\s[^\W\d_]+)?",
+    re.IGNORECASE,
+)
+"""The hours between which something is open; what follows must not be what two numbers count."""
+
+_FALLING = DIRECTIONS["increas"] | DIRECTIONS["grow"] | DIRECTIONS["gain"] | SYNONYMS["fall"]
+"""Stems of words with which "from 9 to 5" is a change of a number."""
+
+_SENTENCE = re.compile(r"[^.!?\n]*$")
+_CLAUSE_LENGTH = 100
 _NAMED = re.compile(r"\b(?P<half>half\spast\s)?(?P<name>noon|midday|midnight)\b", re.IGNORECASE)
 _DOTTED = re.compile(
     r"(?<![\d.,:/-])(?P<hour>[01]?\d|2[0-3])\.(?P<minute>[0-5]\d)(?![\d.,:/-]\d|\d)\s?"
@@ -78,6 +95,9 @@ TRIGGERS = frozenset(
         "pm",
         "m",
         "to",
+        "until",
+        "till",
+        "between",
     }
 )
 """Folded words; a text without any of them has no time in words."""
@@ -92,6 +112,13 @@ def find_clock_words(text: str) -> Iterator[DateMention]:
     []
     """
     matches: list[re.Match[str]] = []
+    for match in _SPAN.finditer(text):
+        if _is_span(text, match):
+            group = "first" if match["first"] else "low"
+            hour = 60 * (_HOURS[match[group].lower()] % 12)
+            yield DateMention(*match.span(group), minute=hour, half_day=False)
+            if not match["day"] and match.end("hour") == match.end() - len(match["next"] or ""):
+                yield DateMention(*match.span("hour"), minute=60 * (_HOURS[match["hour"].lower()] % 12), half_day=False)
     for match in _PAST.finditer(text):
         if _is_time(text, match):
             matches.append(match)
@@ -99,8 +126,10 @@ def find_clock_words(text: str) -> Iterator[DateMention]:
             minutes = 60 * (_HOURS[match["hour"].lower()] % 12)
             minutes += _MINUTES_BY_WORD[part] if match["side"].lower() == "past" else -_MINUTES_BY_WORD[part]
             yield _mention(text, match, minutes % 720)
+    starts = [one.start() for one in matches]
     for match in _FULL_HOUR.finditer(text):
-        part_of_one = any(one.start() < match.start() < one.end() for one in matches)
+        at = bisect_left(starts, match.start())
+        part_of_one = at > 0 and match.start() < matches[at - 1].end()
         if not part_of_one and (match["day"] or match.end() > match.end("hour")):
             yield _mention(text, match, 60 * (_HOURS[match["hour"].lower()] % 12))
     for match in _NAMED.finditer(text):
@@ -132,15 +161,37 @@ def _is_time(text: str, match: re.Match[str]) -> bool:
     part, hour = match["part"].lower(), match["hour"].lower()
     if match["side"].lower() == "past":
         return (
-            part not in _HOURS or not part.isdigit() or bool(_LEAD_WORD.search(text[: match.start()][-_LEAD_LENGTH:]))
+            part not in _HOURS
+            or not part.isdigit()
+            or bool(_LEAD_WORD.search(text[max(0, match.start() - _LEAD_LENGTH) : match.start()]))
         )
     if part.endswith(("quarter", "minutes", "minute")):
         return True
-    if part == "half":
-        return False
+    lead = _LEAD_WORD.search(text[max(0, match.start() - _LEAD_LENGTH) : match.start()])
+    if part == "half" or (lead and lead["lead"].lower() == "from"):
+        return False  # "from ten to six" has two times
     larger = _MINUTES_BY_WORD[part] > _HOURS[hour]
     marked = bool(match["day"] or match.end() > match.end("hour"))
-    return (larger or marked) and bool(marked or _LEAD_WORD.search(text[: match.start()][-_LEAD_LENGTH:]))
+    if part.isdigit() and not marked:
+        return False  # "at 10 to 5" may be ten minutes or a range
+    return (larger or marked) and bool(marked or lead)
+
+
+def _is_span(text: str, match: re.Match[str]) -> bool:
+    """Whether "from M to H" names two times of day rather than a range or a change of a number.
+
+    It does where a time of day marks the second, and where the second is smaller and nothing follows that is counted.
+    One less is a usual change of a number: "from two to one".
+    """
+    if match["day"] or match.end("hour") < match.end() - len(match["next"] or ""):
+        return True
+    if _HOURS[(match["first"] or match["low"]).lower()] <= _HOURS[match["hour"].lower()] + 1:
+        return False
+    following = find_words(match["next"] or "").lexemes
+    if following and following[0].fold not in STOP_WORDS and not following[0].capital:
+        return False
+    clause = _SENTENCE.search(text, max(0, match.start() - _CLAUSE_LENGTH), match.start())
+    return clause is None or _FALLING.isdisjoint([word.stem for word in find_words(clause[0]).lexemes])
 
 
 def _bound(text: str, start: int) -> Bound:

@@ -15,6 +15,8 @@ from assay.text.dates.months import DAYS_IN_MONTH, MONTHS
 from assay.text.dates.other_languages import MONTH_FOLDS, other_dates
 from assay.text.dates.values import Bound, DateMention, DateRelation, relate_dates
 from assay.text.lexicon.lexemes import Words, find_words, word_list, word_set
+from assay.text.quantities.units import OTHER_UNIT_WORDS, UNIT_WORDS
+from assay.text.quantities.units_after import UnitAfter, unit_after
 
 __all__ = ["Bound", "DateMention", "DateRelation", "find_dates", "relate_dates"]
 
@@ -77,6 +79,15 @@ _YEAR_CONTEXT = word_set(
     between spring summer autumn fall winter c ca season on for the or till than born died established founded"""
 )
 _YEAR_MARKS = frozenset({"(", "-", "–", "—", ",", "[", ":", "/", "(-", "),", ")", "|", ";"})
+_LABEL_MARKS = frozenset({":", "|", "="})
+_CERTAIN_YEARS = frozenset({"in", "since", "year", "during"})
+"""Words before a year after which even a plural follows a year: "in 2019 sales rose"."""
+
+_UPPER_END = re.compile(r"(?:\s?[-–—]\s?|\s(?:to|and|or)\s)\d{1,3}(?:[.,]?\d{1,3}){0,4}(?![\d.,-]\d|\d)")
+"""The rest of a range of numbers."""
+
+_INITIAL = re.compile(r"\.\s[^\W\d_]")
+_GOES_ON = re.compile(r"[\s-]?(?!per\b)[^\W\d_]")
 _DATE_MARKS = frozenset("-/.")
 _NOT_A_YEAR = frozenset({"$", "€", "£", "¥", "#", "₹"})
 _EARLIEST_YEAR, _LATEST_YEAR = 1000, 2199
@@ -274,18 +285,54 @@ class _Reader:
             return False
         if follower in {".", ","} and text[end + 1 : end + 2].isdigit():
             return False
+        if self._is_amount(at):
+            return False
         if follower in {"-", "–", "/"} and _SPAN_REST.match(text, end):
             return True
         if at + 1 < len(self.folds) and text[end : self.words.starts[at + 1]] in {" ", "-"}:
             following = self.words.lexemes[at + 1]
             plural = following.fold.endswith("s") and following.stem != following.fold and not following.capital
-            if plural and not (at and self.folds[at - 1] in {"in", "since", "year", "during"}):
+            if plural and not (at and self.folds[at - 1] in _CERTAIN_YEARS):
                 return False
         if at == 0:
             return True
         if text[self.words.ends[at - 1] : self.words.starts[at]].strip(" ") in _YEAR_MARKS:
             return True
         return self.folds[at - 1] in _YEAR_CONTEXT or self.words.lexemes[at - 1].capital or self._follows_year(at)
+
+    def _is_amount(self, at: int) -> bool:
+        """Whether a unit, a currency or a scale follows the number or the upper end of its range: "1500-2000 kg"."""
+        end = self.words.ends[at]
+        found = unit_after(self.text, end)
+        if found is None and (upper := _UPPER_END.match(self.text, end)):
+            found = unit_after(self.text, upper.end())
+        if found is None or found.unit.dimension == "factor":
+            return False
+        before, dimension = self.folds[at - 1] if at else "", found.unit.dimension
+        gap = self.text[self.words.ends[at - 1] : self.words.starts[at]] if at else ""
+        labelled = gap.strip(" ") in _LABEL_MARKS
+        certain_year = gap == " " and before in _CERTAIN_YEARS
+        if found.spelled:
+            return not certain_year and self._is_unit_word(found, labelled)
+        if gap == " " and (certain_year or before == "the") and dimension.startswith(("money", "data")) and found.word:
+            return False  # "in 2015 USD", "the 2012 GB team"
+        initial = found.word.isupper() and _INITIAL.match(self.text, found.end) is not None and not labelled
+        return not (len(found.word) == 1 and (certain_year or initial))
+
+    def _is_unit_word(self, found: UnitAfter, labelled: bool) -> bool:
+        """Whether a word that may be a unit is one after a number that may be a year.
+
+        A plural is, and so is a singular at the end of its phrase or after a label: in "the 2019 second quarter" and
+        "the class of 1995 won" the word is something else.
+        """
+        lexeme = find_words(found.word).lexemes[0]
+        if lexeme.capital and not labelled and lexeme.fold not in OTHER_UNIT_WORDS:
+            return False
+        if found.unit.dimension in {"scale", "share"} or lexeme.fold.endswith("s"):
+            return True
+        if lexeme.stem != lexeme.fold and lexeme.stem in UNIT_WORDS:  # "feet"
+            return True
+        return (labelled and found.unit.dimension != "time") or not _GOES_ON.match(self.text, found.end)
 
     def _follows_year(self, at: int) -> bool:
         following = self.folds[at + 1] if at + 1 < len(self.folds) else ""
@@ -397,7 +444,10 @@ def find_dates(
 
 def _add_disjoint(found: list[DateMention], clock_times: Sequence[DateMention]) -> list[DateMention]:
     """The mentions with the clock times that overlap none of them; of two that overlap, the longer one is added."""
+    taken = sorted((one.start, one.end) for one in found)
     for one in sorted(clock_times, key=lambda m: m.start - m.end):
-        if all(one.end <= other.start or other.end <= one.start for other in found):
+        at = bisect_left(taken, (one.end, 0))
+        if not at or taken[at - 1][1] <= one.start:
             found.append(one)
+            taken.insert(at, (one.start, one.end))
     return sorted(found, key=lambda m: m.start)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.text.quantities.compounds import find_duration as find_duration
     from assay.text.quantities.detection import Quantity as Quantity
     from assay.text.quantities.detection import Relation as Relation
     from assay.text.quantities.detection import find_quantities as find_quantities
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from assay.text.quantities.operations import mean as mean
     from assay.text.quantities.operations import median as median
     from assay.text.quantities.operations import total as total
+    from assay.text.quantities.ranges import share_of as share_of
     from assay.text.quantities.units import CURRENCY_CODES as CURRENCY_CODES
     from assay.text.quantities.units import CURRENCY_SYMBOLS as CURRENCY_SYMBOLS
     from assay.text.quantities.units import CURRENCY_WORDS as CURRENCY_WORDS
@@ -29,10 +31,12 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
+            ".compounds": ("find_duration",),
             ".detection": ("Quantity", "Relation", "find_quantities", "relate", "roundness"),
             ".number_words": ("NUMBER_WORDS",),
             ".numerals": ("decode_number",),
             ".operations": ("OPERATIONS", "calculate", "mean", "median", "total"),
+            ".ranges": ("share_of",),
             ".units": (
                 "CURRENCY_CODES",
                 "CURRENCY_SYMBOLS",

@@ -14,6 +14,8 @@ _NOUN_BREAK = word_set(
     less fewer"""
 )
 _MAX_NOUNS = 3
+_MAX_WORDS = 12
+"""Words after a number in which its nouns are looked for: words without weight are passed over, however many follow."""
 _SPEED = re.compile(
     r"\s(?:(?:pro|par|por|per|in\sder)\s|all['’]|à\sl['’])(stunde|heure|hora|ora|sekunde|seconde|segundo|secondo)\b",
     re.IGNORECASE,
@@ -26,7 +28,8 @@ def nouns_after(text: str, words: Words, end: int) -> tuple[str, ...]:
     at = bisect_left(words.starts, end)
     nouns: list[str] = []
     previous = end
-    while at < len(words) and len(nouns) < _MAX_NOUNS:
+    last = min(len(words), at + _MAX_WORDS)
+    while at < last and len(nouns) < _MAX_NOUNS:
         gap = text[previous : words.starts[at]]
         lexeme = words.lexemes[at]
         if len(gap) > 1 or gap not in {" ", "-", ""} or lexeme.fold in _NOUN_BREAK or lexeme.fold[:1].isdigit():

@@ -1,8 +1,9 @@
-"""The words before a quantity that make it a bound: "at least", "up to", "must not exceed"."""
+"""The words beside a quantity that make it a bound ("at least", "must not exceed") or negative ("minus")."""
 
 import re
 
-from assay.text.lexicon.lexemes import word_set
+from assay.text.lexicon.lexemes import STOP_WORDS, word_set
+from assay.text.quantities.draft import Draft
 from assay.text.quantities.values import Bound
 
 _BOUND_PHRASES: tuple[tuple[Bound, str], ...] = (
@@ -30,6 +31,13 @@ _BOUND_LAST_WORDS = word_set(
     the a an another ca"""
 )
 _BOUND_SIGNS = "~≈±<>≤≥="
+_MINUS = re.compile(r"(?:^|(?P<before>[^\W\d_]+)\s|(?P<mark>[(:|=])\s?)(?P<minus>minus)[\s\u00a0]$", re.IGNORECASE)
+_MINUS_LENGTH = 32
+"""Characters before a number in which "minus" and the word before it are looked for."""
+
+_BELOW_ZERO = re.compile(r"\sbelow\s(?:zero|0)\b", re.IGNORECASE)
+_BESIDE_MINUS = frozenset({"or", "and"})
+"""Words before a "minus" that is no sign: "plus or minus 5"."""
 
 
 def bound_before(before: str, text: str, end: int) -> tuple[Bound, int] | None:
@@ -60,3 +68,31 @@ def bound_before(before: str, text: str, end: int) -> tuple[Bound, int] | None:
     if bound == "at_most" and _AT_LEAST_BEFORE.match(before, start) and _BEFORE_EVENT.match(text, end):
         return "at_least", start
     return bound, start
+
+
+def read_minus(text: str, draft: Draft) -> None:
+    """Makes a number negative where a word says so: "was minus 5 °C", "5 degrees below zero".
+
+    After a number or what has one, "minus" subtracts: "10 minus 5", "the price minus 5 euros". A temperature is not
+    subtracted from a thing, so any word may precede it.
+    """
+    degrees = draft.unit.dimension in {"temperature", "angle"}
+    if draft.value <= 0:
+        return
+    if degrees and (below := _BELOW_ZERO.match(text, draft.end)):
+        draft.value, draft.end = -draft.value, below.end()
+        return
+    low = max(0, draft.start - _MINUS_LENGTH)
+    found = (
+        _MINUS.search(text[low : draft.start])
+        if text[max(0, draft.start - 3) : draft.start - 1].lower() == "us"
+        else None
+    )
+    if found is None:
+        return
+    word = (found["before"] or "").lower()
+    if word in _BESIDE_MINUS or (not degrees and ((word and word not in STOP_WORDS) or found["mark"] == ":")):
+        return
+    if draft.number_start == draft.start:
+        draft.number_start = low + found.start("minus")
+    draft.value, draft.start = -draft.value, low + found.start("minus")

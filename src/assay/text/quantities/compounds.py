@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from assay.text.quantities.units import UNIT_WORDS
 from assay.text.quantities.values import Quantity
+from assay.text.sentences.languages import looks_foreign
 
 _GAP = re.compile(r"\s{0,2}(?:and\s{1,2})?")
 _BETWEEN = re.compile(r"\b(?:between|from)\s{1,2}$", re.IGNORECASE)
@@ -15,6 +16,14 @@ _HALF = Decimal("0.5")
 _OF_UNIT = re.compile(r"\s{1,2}(?:of\s)?an?\s([a-z]{3,12})\b", re.IGNORECASE)
 _AND_HALF = re.compile(r"\b(?:an?|one)\s([a-z]{3,12})\sand\s{1,2}$", re.IGNORECASE)
 _LONGEST_UNIT = 24
+_DURATION = re.compile(r"(\d{1,3})h([0-5]\d)(m(?:in)?)?(?![\w–—-])")
+_CLOCK_BEFORE = re.compile(
+    r"(?:\b(?:at|by|from|until|till|before|after|since|between|and|to)\s|[-–—/@:]\s?)$", re.IGNORECASE
+)
+"""The text before a time of day such as 9h30, which alone could be nine and a half hours."""
+
+_LETTER_MINUTES = UNIT_WORDS["minute"]
+_BESIDE = frozenset({"", " "})
 _DIMENSIONS = frozenset({"time", "length", "mass"})
 
 
@@ -29,12 +38,52 @@ def join_compounds(text: str, quantities: Sequence[Quantity]) -> tuple[Quantity,
     [('6300', 'min')]
     """
     combined: list[Quantity] = []
+    quantities = [
+        _as_minutes(text, quantity, quantities[at - 1 : at], quantities[at + 1 : at + 2])
+        for at, quantity in enumerate(quantities)
+    ]
     for quantity in (_halved_unit(text, q) if q.value == _HALF and q.dimension == "share" else q for q in quantities):
         if combined and (merged := _combined(text, combined[-1], quantity)) is not None:
             combined[-1] = merged
         else:
             combined.append(quantity)
     return tuple(combined)
+
+
+def find_duration(text: str, start: int) -> tuple[Decimal, int] | None:
+    """The minutes of a duration such as "2h30m" or "2h30" that begins at `start`, and the index after it.
+
+    Without the last letter it may be a time of day: it is not read after words that precede one, with two digits of
+    hours, at a full hour, and where the language is not English, in which 9h30 is a usual time.
+
+    >>> find_duration("2h30m", 0), find_duration("at 9h30", 3)
+    ((Decimal('150'), 5), None)
+    """
+    match = _DURATION.match(text, start)
+    if match is None:
+        return None
+    hours, minutes, letter = match.groups()
+    if letter is None and (
+        len(hours) > 1
+        or minutes == "00"
+        or _CLOCK_BEFORE.search(text[max(0, start - _LONGEST_BETWEEN) : start])
+        or looks_foreign(text)
+    ):
+        return None
+    return Decimal(int(hours) * 60 + int(minutes)), match.end()
+
+
+def _as_minutes(text: str, quantity: Quantity, before: Sequence[Quantity], after: Sequence[Quantity]) -> Quantity:
+    """A number with a bare "m" as minutes where hours precede it or seconds follow it: "11h 40m", "5m 20s"."""
+    if quantity.unit != "m" or quantity.low is None or not quantity.exact:
+        return quantity
+    if text[quantity.number_end : quantity.end].strip() != "m":
+        return quantity
+    of_hours = any(one.unit == "h" and text[one.end : quantity.start] in _BESIDE for one in before)
+    if not of_hours and not any(one.unit == "s" and text[quantity.end : one.start] in _BESIDE for one in after):
+        return quantity
+    low, step = quantity.low * _LETTER_MINUTES.size, quantity.step * _LETTER_MINUTES.size
+    return replace(quantity, low=low, high=low, step=step, dimension="time", unit=_LETTER_MINUTES.name)
 
 
 def _halved_unit(text: str, half: Quantity) -> Quantity:

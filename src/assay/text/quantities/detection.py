@@ -11,12 +11,18 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from operator import itemgetter
 
-from assay.text.lexicon.lexemes import Words, find_words, word_set
-from assay.text.quantities.after_numbers import nouns_after, read_currency, read_speed
-from assay.text.quantities.bounds import bound_before
-from assay.text.quantities.compounds import join_compounds
+from assay.text.lexicon.lexemes import STOP_WORDS, Words, find_words
+from assay.text.quantities.after_numbers import nouns_after, read_currency
+from assay.text.quantities.bounds import bound_before, read_minus
+from assay.text.quantities.compounds import find_duration, join_compounds
 from assay.text.quantities.draft import Draft
-from assay.text.quantities.number_words import NUMBER_WORDS, SCALES, SHORT_SCALES, find_number_words
+from assay.text.quantities.number_words import (
+    NUMBER_WORDS,
+    SCALES,
+    SHORT_SCALES,
+    SHORTENED_SCALES,
+    find_number_words,
+)
 from assay.text.quantities.numerals import FRACTIONS, decode_number
 from assay.text.quantities.other_number_words import other_number_words
 from assay.text.quantities.ranges import merge_pairs
@@ -24,18 +30,14 @@ from assay.text.quantities.units import (
     CURRENCY_CODES,
     CURRENCY_PREFIXES,
     CURRENCY_SYMBOLS,
-    CURRENCY_WORDS,
-    ENGLISH_HOMOGRAPHS,
     KEY_UNITS,
     MINOR_CURRENCY_WORDS,
     OTHER_SCALES,
-    OTHER_UNIT_WORDS,
-    TWO_WORD_HEADS,
     UNIT_SYMBOLS,
     UNIT_WORDS,
     Unit,
-    unit_stands_alone,
 )
+from assay.text.quantities.units_after import NEXT_WORD, find_per, find_unit, read_per, unit_after
 from assay.text.quantities.values import Bound, Quantity, Relation, relate, roundness
 from assay.text.sentences.languages import looks_foreign
 
@@ -45,15 +47,16 @@ _FRACTION_CLASS = "".join(FRACTIONS)
 _RAW = re.compile(rf"[\d{_FRACTION_CLASS}](?:(?<=\d)\d*(?:[.,'’\u00a0\u202f\u2009]\d+)*)?")
 """A number or a fraction. It begins with one character class, which keeps the search fast in text without digits."""
 
-_SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)")
+_SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?:[.,]\d{1,2})?(?![.,]?\d)")
+_CODE_BEFORE = re.compile(r"\b([A-Z]{3})[ \u00a0]$")
+_LISTED = re.compile(r"\d(?:,|\s(?:and|or))\s$")
+_WORD_BEHIND = re.compile(r"[ -]([a-z]+)")
+_NAME_BEFORE = re.compile(r"\w[^\S\n]+(?:[A-Z]\w*|[a-z]+[A-Z]\w*)\s$|(?:^|\n)[a-z]+[A-Z]\w*\s$")
+"""A name that a number may belong to: "the Pixel 8", "iPhone 15"."""
 _FRACTION = re.compile(r"[ -]?(\d{1,2})/(\d{1,3})(?![\d/])|/(\d{1,3})(?![\d/])")
 _ATTACHED_FRACTION = re.compile(rf" ?([{_FRACTION_CLASS}])")
 _POWER = re.compile(r"\s?[x×·*]\s?10(?:\^|\*\*)?([-−]?\d{1,2})(?!\d)|[eE]([-+]?\d{1,2})(?![\d\w])")
 _POWER_SIGNS = frozenset("xX×·*eE")
-_NEXT_WORD = re.compile(
-    r"[\s\u00a0\u202f-]?(?:((?:km|cm|mm|m|ft)[23]\b|[^\W\d_]+[²³]?|%|％|٪|‰|°\s?[CF]\b|°|℃|℉)|([$€£¥₹₩₽₺]))"
-)
-_PER = re.compile(r"\s?(?:/|\bper\s|\ban?\s|\bevery\s|\beach\s)\s?([^\W\d_]+)")
 _ORDINAL_SUFFIX = re.compile(r"(?:st|nd|rd|th)\b")
 _OR_MORE = re.compile(
     r"\s?\+(?!\w)|,?\s(?:or|and)\s"
@@ -63,12 +66,6 @@ _LEFT_CURRENCY = re.compile(
     r"(?:\b([A-Z]{3})[\s\u00a0]?|(?:\b(US|AU?|CA?|HK|NZ|S|R|MX))?([$€£¥₹₩₽₿₺₴₪฿₫₦])\s?)([-−–])?$"
 )
 _SIGN = re.compile(r"(?:^|[\s(\[=:])([-−])$")
-
-_UNIT_ADJECTIVES = word_set(
-    """business working calendar unused full whole additional extra consecutive further more paid unpaid straight
-    school trading banking nautical"""
-)
-"""Words that may stand between a number and a unit of time: "5 business days"."""
 
 _OR_MORE_STARTS, _LIMIT_STARTS = frozenset("+oa"), frozenset("amoAMO")
 """First characters of `_OR_MORE` after its space, and of the two patterns below after theirs."""
@@ -135,13 +132,17 @@ class _Reader:
                 continue
             if self.skip and self.skipped(start, end):
                 continue
+            if text[end : end + 1] == "h" and (duration := find_duration(text, start)) is not None:
+                minutes, done = duration
+                yield Draft(start, done, start, done, minutes, 0, _ONE, UNIT_WORDS["minute"])
+                continue
             raw = match.group()
             if text[end : end + 3] == " , " and (tokenized := _SPACED_COMMAS.match(text, start)):
                 raw, end = tokenized.group().replace(" , ", ","), tokenized.end()
             spaced = (
                 _SPACED.match(text, start) if text[end : end + 1] == " " and text[end + 1 : end + 2].isdigit() else None
             )
-            if spaced and spaced.end() > end and (self.spaced or raw.count(" ") or spaced.group().count(" ") > 1):
+            if spaced and spaced.end() > end and self._is_grouped(spaced):
                 raw, end = spaced.group().replace(" ", ""), spaced.end()
             decoded = decode_number(raw, self.locale)
             if decoded is None:
@@ -150,6 +151,25 @@ class _Reader:
             if draft is not None:
                 done = draft.end
                 yield draft
+
+    def _is_grouped(self, spaced: re.Match[str]) -> bool:
+        """Whether digits with spaces between them are one number: "12 500 euros", and "12 500" in some locales.
+
+        A name may have a number of its own ("Pixel 8 799 €"), and so may what comes in packs ("2 500 ml bottles").
+        """
+        text, start, end = self.text, spaced.start(), spaced.end()
+        if self.spaced or spaced.group().count(" ") > 1:
+            return True
+        before = text[max(0, start - _LEFT_WINDOW) : start]
+        found = unit_after(text, end)
+        money = found is not None and found.unit.dimension.startswith("money")
+        code = _CODE_BEFORE.search(before)
+        if before.rstrip(" \u00a0")[-1:] in CURRENCY_SYMBOLS or (code and code[1] in CURRENCY_CODES):
+            return found is None or money
+        if found is None or _LISTED.search(before) or (_NAME_BEFORE.search(before) and not looks_foreign(text)):
+            return False
+        behind = _WORD_BEHIND.match(text, found.end)
+        return money or behind is None or behind[1] in STOP_WORDS
 
     def _read_around(self, start: int, end: int, value: Decimal, decimals: int) -> Draft | None:
         text = self.text
@@ -174,6 +194,7 @@ class _Reader:
             return None
         if draft.unit is _COUNT and not draft.ordinal:
             self._read_key(draft)
+        read_minus(text, draft)
         self._read_bound(draft)
         return draft
 
@@ -241,7 +262,7 @@ class _Reader:
         """Reads scale and unit; false where the number turns out to be part of a longer token."""
         text = self.text
         for _ in range(2):
-            match = _NEXT_WORD.match(text, draft.end)
+            match = NEXT_WORD.match(text, draft.end)
             if match is None:
                 break
             word, symbol = match.groups()
@@ -253,10 +274,16 @@ class _Reader:
                 break
             if self._read_scale(draft, word, match.end(), glued):
                 read_currency(text, draft)
+                if text[draft.end : draft.end + 1] == "." and word.lower() in SHORTENED_SCALES:
+                    after = unit_after(text, draft.end + 1)
+                    draft.end += after is not None and after.unit.dimension.startswith("money")
                 continue
             if not self._read_unit(draft, word, match.end(), glued) and glued:
                 return False
             break
+        if draft.unit.dimension.startswith("money:") and "/" not in draft.unit.dimension:
+            found = find_per(text, draft.end)
+            draft.per = found[0] if found else None
         return True
 
     def _read_key(self, draft: Draft) -> None:
@@ -265,10 +292,17 @@ class _Reader:
         if before[-1:] in {":", "=", " ", '"', "'"} and (":" in before or "=" in before):
             key = _KEY.search(before)
             word = key.group(1) if key else ""
-            unit = UNIT_WORDS.get(word.lower()) or (UNIT_SYMBOLS.get(word) if len(word) > 1 or word == "%" else None)
+            # A letter is a unit after other parts of a key, as in "timeout_s", but "A" and "B" are labels, "x" an axis.
+            head = before[: key.start(1)] if key else ""
+            lettered = head[-1:] == "_" and head[-2:-1].isalnum() and word not in {"A", "B", "x", "X"}
+            lettered = lettered or word == "%"
+            unit = UNIT_WORDS.get(word.lower()) or (UNIT_SYMBOLS.get(word) if len(word) > 1 or lettered else None)
             unit = unit or KEY_UNITS.get(word.lower())
             if unit is None and word in {"c", "f"} and "temp" in before:
                 unit = UNIT_SYMBOLS[f"°{word.upper()}"]
+            if unit is None and word.lower() in MINOR_CURRENCY_WORDS:
+                name = MINOR_CURRENCY_WORDS[word.lower()]
+                unit = Unit(f"money:{name}", Decimal("0.01"), name)
             if unit is not None:
                 draft.unit = unit
             elif word.upper() in CURRENCY_CODES and len(word) == 3:
@@ -294,71 +328,16 @@ class _Reader:
         return True
 
     def _read_unit(self, draft: Draft, word: str, end: int, glued: bool) -> bool:
-        text = self.text
-        lowered = word.lower()
-        unit: Unit | None = None
-        if lowered in TWO_WORD_HEADS or lowered in {"us", "pounds", "swiss", "canadian", "australian"}:
-            second = _NEXT_WORD.match(text, end)
-            if second and second.group(1):
-                pair = f"{lowered} {second.group(1).lower()}"
-                unit = UNIT_WORDS.get(pair)
-                if unit is None and pair in CURRENCY_WORDS:
-                    unit = Unit(f"money:{CURRENCY_WORDS[pair]}", Decimal(1), CURRENCY_WORDS[pair])
-                if unit is not None:
-                    end = second.end()
-        if lowered in _UNIT_ADJECTIVES:
-            second = _NEXT_WORD.match(text, end)
-            timed = UNIT_WORDS.get(second.group(1).lower()) if second and second.group(1) else None
-            if second and timed is not None and timed.dimension == "time":
-                unit, end = timed, second.end()
-        if unit is None:
-            unit = UNIT_SYMBOLS.get(word.replace(" ", "")) or UNIT_WORDS.get(lowered)
-            if (lowered in ENGLISH_HOMOGRAPHS and not looks_foreign(text)) or (
-                len(word) == 1 and text[end : end + 1] in {"'", "’"}
-            ):
-                unit = None  # "3 metro lines", "2 d'entre eux"
-            if (
-                unit is not None
-                and len(word) == 1
-                and word in "msghldBKAJWVLxX"
-                and not glued
-                and not unit_stands_alone(text, end)
-            ):
-                unit = None
-        if unit is None and (word in CURRENCY_CODES or lowered in CURRENCY_WORDS):
-            name = CURRENCY_WORDS.get(lowered, word)
-            unit = Unit(f"money:{name}", Decimal(1), name)
-        if unit is None and lowered in MINOR_CURRENCY_WORDS:
-            name = MINOR_CURRENCY_WORDS[lowered]
-            unit = Unit(f"money:{name}", Decimal("0.01"), name)
-        if unit is None:
+        found = find_unit(self.text, word, end, glued=glued)
+        if found is None:
             return False
-        if draft.unit is not _COUNT:
-            if draft.unit.dimension.startswith("money") and unit.dimension == draft.unit.dimension:
-                draft.end = end
-            return True
-        draft.unit, draft.end = unit, end
-        self._read_per(draft)
+        unit, end = found
+        if draft.unit is _COUNT:
+            draft.unit, draft.end = unit, end
+            read_per(self.text, draft)
+        elif draft.unit.dimension.startswith("money") and unit.dimension == draft.unit.dimension:
+            draft.end = end
         return True
-
-    def _read_per(self, draft: Draft) -> None:
-        if read_speed(self.text, draft):
-            return
-        match = _PER.match(self.text, draft.end)
-        if match is None or match.group(1).lower() in OTHER_UNIT_WORDS:
-            return
-        below = UNIT_SYMBOLS.get(match.group(1)) or UNIT_WORDS.get(match.group(1).lower())
-        if (
-            below is None
-            or below.dimension not in {"time", "length", "mass", "volume", "area"}
-            or "/" in draft.unit.dimension
-        ):
-            return
-        if draft.unit.dimension in {"share", "points", "factor"}:
-            return
-        top = draft.unit
-        draft.unit = Unit(f"{top.dimension}/{below.dimension}", top.size / below.size, f"{top.name}/{below.name}")
-        draft.end = match.end()
 
     def _read_bound(self, draft: Draft) -> None:
         follower, following = self.text[draft.end : draft.end + 1], self.text[draft.end + 1 : draft.end + 2]
@@ -412,6 +391,7 @@ class _Reader:
             if found.kind == "cardinal":
                 self._read_right(draft)
                 draft.weak = draft.weak and draft.unit is _COUNT
+                read_minus(self.text, draft)
             self._read_bound(draft)
             endless = found.kind == "share" and found.value * 100 != (found.value * 100).to_integral_value()
             if (found.approximate or endless) and draft.bound == "exact":
@@ -477,6 +457,7 @@ class _Reader:
             rounded,
             draft.weak,
             draft.quiet,
+            draft.per,
         )
 
 

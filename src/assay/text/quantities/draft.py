@@ -26,3 +26,4 @@ class Draft:
     weak: bool = False
     approximate: bool = False
     quiet: bool = False
+    per: Unit | None = None

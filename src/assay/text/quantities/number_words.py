@@ -76,6 +76,9 @@ SCALES = {
 }
 """Words that multiply the number before them."""
 
+SHORTENED_SCALES = frozenset({"mn", "bn", "tn", "mio", "mrd", "mln", "bln"})
+"""Those of them that are abbreviations, which a full stop may follow within a sentence."""
+
 SHORT_SCALES = {
     "k": Decimal(1000),
     "K": Decimal(1000),
@@ -114,10 +117,7 @@ FACTORS = {
 
 _STARTERS = frozenset(_ONES) | frozenset(_TENS) | {"a", "an", "half", "quarter", "couple", "dozen", "halved"}
 NUMBER_WORDS = (
-    (_STARTERS - {"a", "an"})
-    | frozenset(_ORDINALS)
-    | frozenset(FACTORS)
-    | frozenset(word for word in SCALES if word not in {"mn", "bn", "tn", "mio", "mrd", "mln", "bln"})
+    (_STARTERS - {"a", "an"}) | frozenset(_ORDINALS) | frozenset(FACTORS) | (frozenset(SCALES) - SHORTENED_SCALES)
 )
 """Folded words with which a number in words may begin."""
 

@@ -88,6 +88,8 @@ def _with_shared_unit(text: str, first: Quantity, second: Quantity) -> Quantity:
     if not before.endswith("from") or _TO_GAP.fullmatch(gap) is None or not (first.exact and second.exact):
         return first
     unitless = first.dimension == "count" and not first.nouns
+    if second.per is not None and first.per is None and first.dimension in {"count", second.dimension}:
+        first = replace(first, per=second.per)
     written = text[second.number_start : second.number_end]
     scaled = _trailing_scale(text[first.number_start : first.number_end]) != 1
     scale = Decimal(1) if scaled else _trailing_scale(written)
@@ -120,25 +122,28 @@ def _looks_like_a_year(quantity: Quantity, text: str) -> bool:
 
 
 def _as_share(text: str, first: Quantity, second: Quantity) -> Quantity | None:
-    """ "One in five" as a fifth."""
-    if text[first.end : second.start] != " in " or not first.dimension == second.dimension == "count":
+    """ "One in five" as a fifth; a bound of the first number is one of the share: "fewer than 9 in 10"."""
+    return share_of(first, second) if text[first.end : second.start] == " in " else None
+
+
+def share_of(part: Quantity, whole: Quantity) -> Quantity | None:
+    """The share that two counts state: a small part of a whole of at most twenty."""
+    if not part.dimension == whole.dimension == "count" or not whole.exact or part.bound == "range":
         return None
-    if not (0 < first.value < second.value <= _MAX_SHARE_WHOLE and first.value <= _MAX_SHARE_PART):
+    if not (0 < part.value < whole.value <= _MAX_SHARE_WHOLE and part.value <= _MAX_SHARE_PART):
         return None
-    if not (first.exact and second.exact):
-        return None
-    share = first.value / second.value
+    share = part.value / whole.value
     return replace(
-        second,
-        start=first.start,
-        number_start=first.number_start,
+        whole,
+        start=part.start,
+        number_start=part.number_start,
         value=share,
-        low=share,
-        high=share,
+        low=None if part.low is None else share,
+        high=None if part.high is None else share,
         step=Decimal("0.005"),
         dimension="share",
         unit="",
-        bound="about",
+        bound="about" if part.bound == "exact" else part.bound,
         rounded=True,
         weak=False,
     )

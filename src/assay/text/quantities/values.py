@@ -1,11 +1,11 @@
 """A quantity as a value, and how a claim's quantity relates to one of the evidence."""
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import Context, Decimal
 from enum import Enum
 from typing import Literal
 
-from assay.text.quantities.units import UNIT_WORDS
+from assay.text.quantities.units import UNIT_WORDS, Unit
 
 Bound = Literal["exact", "about", "more", "at_least", "less", "at_most", "range"]
 
@@ -41,6 +41,8 @@ class Quantity:
     quiet: bool = False
     """A number in words of a language other than English. The evidence may state it in a form that is not read here, so
     it is compared with what is read but never reported as missing."""
+    per: Unit | None = None
+    """What an amount of money with its sign in front is for, as in "$29/mo"; the other fields are the amount's."""
 
     @property
     def exact(self) -> bool:
@@ -85,6 +87,16 @@ _MAX_ROUNDING_SHARE = Decimal("0.2")
 """The share by which "about" a rounded number may differ from the exact value."""
 
 _ABOUT_TOLERANCE = Decimal("0.05")
+_PERIOD_TOLERANCE = Decimal("0.1")
+"""By how much a number of periods may differ from a longer one: four weeks are a month."""
+
+_MAX_PRICE_RATIO = 5
+"""How many times as large as a price for something an amount may be that is taken for the same price."""
+
+_SIZES = {(unit.dimension, unit.name): unit.size for unit in UNIT_WORDS.values()}
+_UNDIVIDED = Context(prec=20)
+"""Takes back the rounding of a division by the size of a unit."""
+
 _LIMITS = frozenset({"at_least", "at_most"})
 """Bounds that state a rule rather than an estimate: two rules with different limits are different rules."""
 
@@ -101,6 +113,8 @@ def relate(claim: Quantity, evidence: Quantity) -> Relation:
     >>> relate(*(find_quantities(t)[0] for t in ("50 languages", "over 100 languages")))
     <Relation.DIFFERENT: 'different'>
     """
+    if claim.per is not None or evidence.per is not None:
+        return _relate_prices(claim, evidence)
     if claim.dimension != evidence.dimension:
         return _relate_dimensions(claim, evidence)
     if claim.exact and evidence.exact:
@@ -116,10 +130,84 @@ def _relate_dimensions(claim: Quantity, evidence: Quantity) -> Relation:
                 return Relation.INCOMPARABLE
             relation = _relate_values(claim, evidence) if claim.exact and evidence.exact else Relation.COMPATIBLE
             return Relation.COMPATIBLE if relation is Relation.SAME else relation
-        if other.dimension.startswith(one.dimension + "/") and one.value == other.value:
-            same_unit = other.unit.split("/")[0] == one.unit
-            return Relation.COMPATIBLE if same_unit else Relation.INCOMPARABLE
+        if other.dimension.startswith(one.dimension + "/"):
+            if one.dimension.startswith("money:"):
+                return _relate_to_rate(one, other, claim is other)
+            same = one.value == other.value and other.unit.split("/")[0] == one.unit
+            return Relation.COMPATIBLE if same else Relation.INCOMPARABLE
     return Relation.INCOMPARABLE
+
+
+def _relate_prices(claim: Quantity, evidence: Quantity) -> Relation:
+    """Relates two amounts of money of which one has its sign in front and is for something: "$29/mo"."""
+    if claim.per == evidence.per:
+        return relate(replace(claim, per=None), replace(evidence, per=None))
+    if claim.per is None and claim.dimension == evidence.dimension and evidence.per is not None:
+        relation = relate(claim, replace(evidence, per=None))
+        lasting = evidence.per.dimension == "time" and relation is Relation.DIFFERENT
+        return Relation.INCOMPARABLE if lasting and _is_for_longer(claim, evidence, evidence.per.size) else relation
+    return relate(_as_rate(claim), _as_rate(evidence))
+
+
+def _as_rate(price: Quantity) -> Quantity:
+    """An amount of money with what it is for as a part of its unit, as "29 dollars per month" is read."""
+    below = price.per
+    if below is None:
+        return price
+    return replace(
+        price,
+        low=None if price.low is None else price.low / below.size,
+        high=None if price.high is None else price.high / below.size,
+        step=price.step / below.size,
+        dimension=f"{price.dimension}/{below.dimension}",
+        unit=f"{price.unit}/{below.name}",
+        per=None,
+    )
+
+
+def _relate_to_rate(amount: Quantity, rate: Quantity, rate_is_claim: bool) -> Relation:
+    """Relates an amount of money to one per something: "50 euros" and "50 euros per month" may be the same price.
+
+    An amount for as many periods as make a longer one may be the price for that one, so it is not another price. Nor is
+    one of another size.
+    """
+    measure = rate.dimension.removeprefix(f"{amount.dimension}/")
+    size = _SIZES.get((measure, rate.unit.rpartition("/")[2]))
+    if size is None:
+        return Relation.INCOMPARABLE
+
+    def once(value: Decimal | None) -> Decimal | None:
+        return None if value is None else _UNDIVIDED.plus(value * size)
+
+    price = replace(
+        rate,
+        low=once(rate.low),
+        high=once(rate.high),
+        step=rate.step * size,
+        dimension=amount.dimension,
+        unit=amount.unit,
+    )
+    relation = relate(price, amount) if rate_is_claim else relate(amount, price)
+    if relation is Relation.SAME:
+        return Relation.COMPATIBLE
+    if amount.low is None or price.low is None:
+        return Relation.INCOMPARABLE
+    near = abs(price.low) <= _MAX_PRICE_RATIO * abs(amount.low) and abs(amount.low) <= _MAX_PRICE_RATIO * abs(price.low)
+    return (
+        relation if near and not (measure == "time" and _is_for_longer(amount, price, size)) else Relation.INCOMPARABLE
+    )
+
+
+def _is_for_longer(amount: Quantity, price: Quantity, size: Decimal) -> bool:
+    """Whether an amount is the price for a period of a size, for as many of them as another period has."""
+    if not amount.low or not price.low:
+        return False
+    ratio = amount.low / price.low
+    times = max(abs(amount.low), abs(price.low)) / min(abs(amount.low), abs(price.low))
+    return times == times.to_integral_value() and any(
+        measure == "time" and other != size and abs(size * ratio - other) <= other * _PERIOD_TOLERANCE
+        for (measure, _), other in _SIZES.items()
+    )
 
 
 def _is_large(quantity: Quantity) -> bool:

@@ -17,6 +17,7 @@ from assay.text.lexicon import find_words, word_set
 from assay.text.quantities import Quantity, mean, total
 from assay.verify.arithmetic.derivations import is_close
 from assay.verify.arithmetic.figures import format_number, in_unit_of, unit_size
+from assay.verify.arithmetic.stated_changes import recompute_change
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
 from assay.verify.exact.parsed_claim import Claim
@@ -88,7 +89,9 @@ class RecomputedResult:
 
 def recompute_result(claim: Claim, index: ExactIndex) -> RecomputedResult | None:
     """The result that a claim states, recomputed from the evidence; none where the claim states no such result."""
-    return _total(claim, index) or _difference(claim, index) or _average(claim, index)
+    found = _total(claim, index) or _difference(claim, index) or _average(claim, index)
+    change = recompute_change(claim, index) if found is None else None
+    return RecomputedResult(*change) if change is not None else found
 
 
 def with_recomputed_result(claim: Claim, index: ExactIndex, findings: Sequence[ExactFinding]) -> list[ExactFinding]:

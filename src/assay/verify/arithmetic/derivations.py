@@ -16,6 +16,7 @@ from typing import NamedTuple
 from assay.text.dates import DateMention
 from assay.text.lexicon import word_set
 from assay.text.quantities import Quantity
+from assay.verify.arithmetic.changes import NO_COURSE, Course
 from assay.verify.arithmetic.figures import format_number, has_fraction
 
 _SUM = word_set(
@@ -40,6 +41,7 @@ _CHANGE = word_set(
     decrease decreased decreases fell fall fallen drop dropped decline declined reduced reduction cut shrank more
     less higher lower dearer cheaper"""
 )
+_CHANGED_BY = _CHANGE | _SHARE | word_set("added adds add plus surcharge deducted minus rebate")
 _TOLERANCE = Decimal("0.006")
 _FACTOR_TOLERANCE = Decimal("0.08")
 _BOUND_TOLERANCE = Decimal("0.2")
@@ -108,6 +110,7 @@ def derive(
     *,
     own: Sequence[Quantity] = (),
     times: Sequence[DateMention] = (),
+    course: Course = NO_COURSE,
 ) -> Derivation | None:
     """The first suggested step that results in a stated number, else the first specific one; none if no step does.
 
@@ -117,6 +120,7 @@ def derive(
         cues: the claim's words, case-folded.
         own: the claim's other numbers.
         times: dates and times of day of the evidence and of the claim.
+        course: the direction of the claim's change and the order of the operands; what goes the other way is no step.
 
     >>> from assay.text.quantities.detection import find_quantities
     >>> per_head, own, total = find_quantities("€11 and 3 persons and €33")
@@ -129,7 +133,7 @@ def derive(
     usable = [q for q in operands if _usable(q)]
     others = [q for q in own if _usable(q)]
     best: Derivation | None = None
-    for how, working, suggested in _steps(stated, usable, others, times, cues):
+    for how, working, suggested in _steps(stated, usable, others, times, cues, course):
         if suggested:
             return Derivation(how, working, specific or how in _TIME_STEPS, True)
         if specific and best is None:
@@ -155,17 +159,18 @@ def _steps(
     own: Sequence[Quantity],
     times: Sequence[DateMention],
     cues: frozenset[str],
+    course: Course,
 ) -> Iterator[_Step]:
     if stated.dimension in {"share", "factor"}:
-        yield from _shares(stated, [*usable, *own], cues)
+        yield from _shares(stated, [*usable, *own], cues, course)
         return
     if stated.dimension == "time":
         yield from _times_between(stated, times)
     same_dimension = [q for q in usable if q.dimension == stated.dimension]
     own_same_dimension = [q for q in own if q.dimension == stated.dimension]
-    yield from _differences(stated, same_dimension, own_same_dimension, cues)
+    yield from _differences(stated, same_dimension, own_same_dimension, cues, course)
     yield from _sums(stated, same_dimension, own_same_dimension, cues)
-    yield from _share_results(stated, same_dimension, usable, own, cues)
+    yield from _share_results(stated, same_dimension, [*usable, *own], cues, course)
     yield from _products(stated, same_dimension, usable, own, cues)
 
 
@@ -183,7 +188,7 @@ def _working(parts: Sequence[Quantity], sign: str, stated: Quantity) -> str:
 
 
 def _differences(
-    stated: Quantity, same: Sequence[Quantity], own: Sequence[Quantity], cues: frozenset[str]
+    stated: Quantity, same: Sequence[Quantity], own: Sequence[Quantity], cues: frozenset[str], course: Course
 ) -> Iterator[_Step]:
     specific = _specific(stated)
     for a, b in _pairs(same, own):
@@ -192,6 +197,7 @@ def _differences(
             _base(first) != _base(second)
             and _equals(stated, _base(first) - _base(second))
             and _same_kind((first, second))
+            and any(course.leads(old, new, _base(new) - _base(old)) for old, new in ((a, b), (b, a)))
         ):
             yield (
                 "a difference",
@@ -223,24 +229,25 @@ def _sums(stated: Quantity, same: Sequence[Quantity], own: Sequence[Quantity], c
 def _share_results(
     stated: Quantity,
     same: Sequence[Quantity],
-    usable: Sequence[Quantity],
-    own: Sequence[Quantity],
+    operands: Sequence[Quantity],
     cues: frozenset[str],
+    course: Course,
 ) -> Iterator[_Step]:
     """A share of a number, and a number increased or decreased by a share."""
-    shares = [q for q in (*usable, *own) if q.dimension == "share" and _base(q) > 0]
+    shares = [q for q in operands if q.dimension == "share" and _base(q) > 0]
     for a in same:
         for share in shares:
             part = _base(a) * _base(share)
             percentage = f"{format_number(share.low * 100 if share.low is not None else share.value)}%"
             if is_close(stated, part):
                 yield "a share", f"{percentage} of {_written(a)} = {_written(stated)}", bool(cues & _SHARE)
-            for sign, value in (("+", _base(a) + part), ("−", _base(a) - part)):
-                if is_close(stated, value):
+            known = course.sign(share)
+            for sign, value, other in (("+", _base(a) + part, -1), ("−", _base(a) - part, 1)):
+                if known != other and is_close(stated, value):
                     yield (
                         "a change",
                         f"{_written(a)} {sign} {percentage} = {_written(stated)}",
-                        bool(cues & (_CHANGE | _SHARE)),
+                        bool(cues & _CHANGED_BY),
                     )
 
 
@@ -293,7 +300,7 @@ def _products(
                     yield "an average", f"({parts}) ÷ {size} = {_written(stated)}", True
 
 
-def _shares(stated: Quantity, operands: Sequence[Quantity], cues: frozenset[str]) -> Iterator[_Step]:
+def _shares(stated: Quantity, operands: Sequence[Quantity], cues: frozenset[str], course: Course) -> Iterator[_Step]:
     """The ratio of two numbers, one number's share of another, a percentage change, and the rest of a share."""
     suggested = bool(cues & _SHARE)
     for first, second in combinations(operands, 2):
@@ -306,6 +313,8 @@ def _shares(stated: Quantity, operands: Sequence[Quantity], cues: frozenset[str]
                 if (ratio > 1) == (stated.value >= 1) and is_close(stated, ratio):
                     yield "a ratio", working, suggested
             elif cues & _CHANGE and is_close(stated, abs(_base(b) - _base(a)) / abs(_base(b))):
+                if not course.leads(b, a, _base(a) - _base(b)):
+                    continue
                 change = f"({_written(a)} − {_written(b)}) ÷ {_written(b)} = {format_number((ratio - 1) * 100)}%"
                 yield "a change in percent", change, suggested
             elif ratio < 1 and not cues & _CHANGE and is_close(stated, ratio):

@@ -47,6 +47,11 @@ def unit_size(quantity: Quantity) -> Decimal:
     return quantity.low / quantity.value if quantity.low and quantity.value else Decimal(1)
 
 
+def is_minor(quantity: Quantity) -> bool:
+    """Whether a sum of money is given in hundredths, as by a key "price_cents"."""
+    return quantity.dimension.startswith("money:") and quantity.low is not None and quantity.low != quantity.value
+
+
 def in_unit_of(quantity: Quantity, value: Decimal) -> Decimal:
     """A value in base units, converted to the unit of a quantity.
 

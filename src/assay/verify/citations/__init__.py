@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.verify.citations.quotations import quote_pieces as quote_pieces
     from assay.verify.citations.source_index import source_names as source_names
     from assay.verify.citations.support_levels import ResolvedCitation as ResolvedCitation
     from assay.verify.citations.support_levels import finish_citations as finish_citations
@@ -16,6 +17,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
+            ".quotations": ("quote_pieces",),
             ".source_index": ("source_names",),
             ".support_levels": (
                 "ResolvedCitation",

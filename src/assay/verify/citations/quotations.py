@@ -71,7 +71,7 @@ class QuotedSource:
         >>> source.match("Partners are entitled to 4 weeks").reason
         "it says '4' where the source says '2'"
         """
-        pieces = [piece for piece in (_stripped(part) for part in _ELLIPSIS.split(quote)) if piece]
+        pieces = [piece for piece in map(_stripped, quote_pieces(quote)) if piece]
         exact = True
         position = 0
         for piece in pieces:
@@ -151,9 +151,18 @@ def fold_quote(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).translate(_FOLDED_SIGNS).casefold().split())
 
 
+def quote_pieces(quote: str) -> list[str]:
+    """The parts of a quotation between its ellipses, with the letters that an editor put in brackets.
+
+    >>> quote_pieces("[r]efunds are granted … of purchase")
+    ['refunds are granted', 'of purchase']
+    """
+    return [_EDITED.sub(r"\1", part) for part in _ELLIPSIS.split(quote)]
+
+
 def _stripped(part: str) -> str:
     """One piece between ellipses, normalised, without punctuation at its ends."""
-    return fold_quote(_EDITED.sub(r"\1", part)).strip(" .,;:!?\"'()[]-")
+    return fold_quote(part).strip(" .,;:!?\"'()[]-")
 
 
 def _is_boundary(text: str, at: int) -> bool:

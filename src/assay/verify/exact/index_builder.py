@@ -19,7 +19,7 @@ from assay.text.lexicon import (
     find_words,
     word_set,
 )
-from assay.text.quantities import Quantity, find_quantities
+from assay.text.quantities import Quantity, find_duration, find_quantities
 from assay.text.sentences import looks_foreign
 from assay.verify.exact.index import (
     STEM,
@@ -37,7 +37,7 @@ _AFTER_MARK = re.compile(r"[\"'”’)\]*_]*(?=\s+[\"'“‘(\[*_]*[^\W_a-z])")
 _SPACE = re.compile(r"\s*")
 _ABBREVIATIONS = word_set(
     """mr mrs ms dr prof st sr jr vs etc e.g i.e cf no vol fig sec art ch approx inc ltd co corp dept est u.s u.k
-    gen col lt sgt capt gov sen rep rev hon jan feb mar apr jun jul aug sep sept oct nov dec"""
+    gen col lt sgt capt gov sen rep rev hon jan feb mar apr jun jul aug sep sept oct nov dec mio mrd"""
 )
 _LONGEST_SENTENCE_WORDS = 120
 """A longer run of words without a boundary is split, so that the work for one sentence is bounded."""
@@ -184,7 +184,8 @@ class _Builder:
 
         day_first = reads_day_first(self.locale)
         identifiers = find_identifiers(text)
-        skipped = [(i.start, i.end) for i in identifiers]
+        # "2h30" is a duration for a claim that says so and stays an identifier for one that names a time.
+        skipped = [(i.start, i.end) for i in identifiers if find_duration(text, i.start) is None]
         dates = find_dates(text, words, skip=skipped, day_first=day_first)
         skipped += [(d.start, d.end) for d in dates]
         for identifier in identifiers:

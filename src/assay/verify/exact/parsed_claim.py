@@ -1,7 +1,8 @@
 """A claim parsed for the exact tier, and the agreement of the words around its mentions with those of the evidence."""
 
+import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq
 
@@ -19,11 +20,12 @@ from assay.text.lexicon import (
     find_names,
     find_words,
 )
-from assay.text.quantities import Quantity, as_sterling, find_quantities
+from assay.text.quantities import Quantity, as_sterling, find_duration, find_quantities, share_of
 from assay.verify.exact.index import Candidate, ExactIndex, IndexedPassage, IndexedSentence, leading_stems
 from assay.verify.exact.index_builder import reads_day_first
 from assay.verify.exact.surroundings import Surroundings, surroundings
 
+_OF_WHOLE = re.compile(r"\s(?:out of|of every)\s")
 _QUESTION_WEIGHT = 0.4
 _FEW_WORDS = 4
 _IN_SENTENCE, _IN_HEADING, _AROUND = 0.9, 0.85, 0.45
@@ -73,7 +75,7 @@ def parse_claim(text: str, index: ExactIndex, question: str | None = None) -> Cl
     A claim with few content words ("4 weeks.") also uses those of the question, with less weight.
     """
     words = find_words(text)
-    identifiers = find_identifiers(text)
+    identifiers = tuple(i for i in find_identifiers(text) if find_duration(text, i.start) is None)
     pointers = find_pointers(text)
     skipped = [*((i.start, i.end) for i in identifiers), *pointers]
     day_first = reads_day_first(index.locale)
@@ -81,7 +83,7 @@ def parse_claim(text: str, index: ExactIndex, question: str | None = None) -> Cl
     skipped += [(d.start, d.end) for d in dates]
     quantities = tuple(
         as_sterling(quantity) if _may_be_money(text, quantity, index) else quantity
-        for quantity in find_quantities(text, words, locale=index.locale, skip=skipped)
+        for quantity in _with_shares(text, find_quantities(text, words, locale=index.locale, skip=skipped), index)
     )
     weights: dict[str, float] = {}
     for word_start, lexeme in zip(words.starts, words.lexemes, strict=True):
@@ -207,6 +209,23 @@ def agreement_confidence(agreement: float) -> float:
     (0.95, 0.0)
     """
     return 0.95 * min(1.0, max(0.0, (agreement - 0.2) / 0.65))
+
+
+def _with_shares(text: str, quantities: Sequence[Quantity], index: ExactIndex) -> Iterator[Quantity]:
+    """The quantities, with "two out of three" as a share where the evidence has shares and neither of the counts."""
+    pending: Quantity | None = None
+    for quantity in quantities:
+        if pending is not None and _OF_WHOLE.fullmatch(text, pending.end, quantity.start):
+            share = share_of(pending, quantity)
+            counted = any(("count", one.value) in index.values for one in (pending, quantity))
+            if share is not None and not counted and any(dimension == "share" for dimension, _ in index.values):
+                pending = share
+                continue
+        if pending is not None:
+            yield pending
+        pending = quantity
+    if pending is not None:
+        yield pending
 
 
 def _may_be_money(text: str, quantity: Quantity, index: ExactIndex) -> bool:

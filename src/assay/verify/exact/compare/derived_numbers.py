@@ -1,13 +1,15 @@
 """Whether a number that the evidence does not state follows from it."""
 
 import re
+from bisect import bisect_left
 from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations
 
-from assay.text.lexicon import find_negations, word_set
+from assay.text.lexicon import LIGHT_VERBS, find_negations, word_set
 from assay.text.quantities import Quantity
 from assay.verify.arithmetic.derivations import Derivation, derive, is_close, lengths_between
+from assay.verify.arithmetic.operand_order import Place, course_of, sign_of
 from assay.verify.exact.compare.number_pairs import MOST_OPERANDS, Option
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex, leading_stems
@@ -36,15 +38,11 @@ def _operands(claim: Claim, index: ExactIndex) -> list[Quantity]:
 def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Derivation | None:
     """How a number follows from the sentences that fit the claim and from the claim's other numbers; none if not.
 
-    Where a sentence about the claim's subject has a share that is taken off or added, the claim need not mention it:
+    Where the evidence has a share that is taken off or added for the claim's subject, the claim need not mention it:
     "members pay 170" beside "members get 15% off" and a price of 200.
     """
-    subject = leading_stems(claim.words.lexemes)
     share_words = [
-        index.reading(c.sentence).folds
-        for c in claim.candidates
-        if subject & index.subject(c.sentence)
-        and any(q.dimension == "share" for q in index.quantities.get(c.sentence, ()))
+        index.reading(c.sentence).folds for c in claim.candidates if _has_share_for(claim, index, quantity, c.sentence)
     ]
     times = [d for c in claim.candidates for d in index.dates.get(c.sentence, ())[:MOST_OPERANDS]]
     return derive(
@@ -53,7 +51,34 @@ def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Deriva
         claim.folds.union(*share_words),
         own=[q for q in claim.quantities[:MOST_OPERANDS] if q is not quantity],
         times=[*times[:MOST_OPERANDS], *claim.dates[:MOST_OPERANDS]],
+        course=course_of(claim, index, quantity),
     )
+
+
+def _has_share_for(claim: Claim, index: ExactIndex, quantity: Quantity, sentence: int) -> bool:
+    """Whether a sentence has a share for what a claim is about.
+
+    Where the sentence has the number that the share applies to in another clause, the words of that clause do not tell:
+    of "the list price is $100; members get 5% off" the share is for the members, and the list price remains.
+    """
+    row = index.quantities.get(sentence, ())[:MOST_OPERANDS]
+    found = [q for q in row if q.dimension == "share"]
+    if not found:
+        return False
+    shares = [_clause_stems(index, sentence, q) for q in found]
+    changing = [stems for q, stems in zip(found, shares, strict=True) if sign_of(index, Place(sentence, q))]
+    subject = leading_stems(claim.words.lexemes)
+    bases = [_clause_stems(index, sentence, q) for q in row if q.dimension == quantity.dimension]
+    other: frozenset[str] = frozenset().union(*(stems for stems in bases if stems not in shares))
+    if other:
+        before = claim.words.lexemes[: bisect_left(claim.words.starts, quantity.start)][-1:]
+        known = other | LIGHT_VERBS | {word.stem for word in before}  # "pay" in "members pay 80"
+        subject = (subject - known) or frozenset(claim.weights) - known
+    return not subject.isdisjoint(index.subject(sentence).union(*changing))
+
+
+def _clause_stems(index: ExactIndex, sentence: int, quantity: Quantity) -> frozenset[str]:
+    return index.surroundings(sentence, quantity.start, quantity.end).clause
 
 
 def follows_otherwise(claim: Claim, index: ExactIndex, quantity: Quantity, rival: Option) -> bool:

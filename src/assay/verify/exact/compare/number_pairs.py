@@ -10,7 +10,7 @@ from typing import NamedTuple
 from assay.text.dates import DateRelation, relate_dates
 from assay.text.quantities import Quantity, Relation, relate, roundness
 from assay.text.sentences import looks_foreign
-from assay.verify.arithmetic.figures import in_base_unit, unit_size
+from assay.verify.arithmetic.figures import in_base_unit, is_minor, unit_size
 from assay.verify.exact.index import Candidate, ExactIndex
 from assay.verify.exact.mention_roles import describes_case, is_negated
 from assay.verify.exact.parsed_claim import (
@@ -64,6 +64,9 @@ _PER_CASE = re.compile(
 )
 """Words for the unit or the period that a number is for."""
 _OTHER_CASE_FACTOR = 0.75
+_UNDECIDED = frozenset({Relation.INCOMPARABLE, Relation.COMPATIBLE})
+_OTHER_KEY_UNIT, _TELLING_DIGITS, _SOME_AGREEMENT = 0.8, 2, 0.3
+"""The least confidence where a claim gives the digits of a value another unit than its key, and when that holds."""
 
 
 class Pair(NamedTuple):
@@ -113,6 +116,8 @@ def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pa
         row = index.quantities.get(candidate.sentence, ())[:MOST_OPERANDS]
         for other in _with_elided_units(row):
             relation, factor = relate(quantity, other), 1.0
+            if relation in _UNDECIDED and is_minor(other):
+                relation = _relation_to_cents(quantity, other, relation)
             if quantity.quiet != other.quiet and relation is not Relation.INCOMPARABLE:
                 theirs = index.passages[index.sentences[candidate.sentence].passage].text
                 texts = (claim.text, theirs) if other.quiet else (theirs, claim.text)
@@ -131,6 +136,18 @@ def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pa
             elif quantity.bound != "exact" and _merely_includes(quantity, other):
                 relation, factor = Relation.COMPATIBLE, _INCLUDED_FACTOR
             yield Pair(other, candidate, relation, factor)
+
+
+def _relation_to_cents(quantity: Quantity, cents: Quantity, relation: Relation) -> Relation:
+    """The relation of an amount per time to a number of cents: "$12.99 per month" beside "price_cents": 1299."""
+    keyed = (cents.start, cents.end) == (cents.number_start, cents.number_end)
+    signed = quantity.start < quantity.number_start  # "$12.99" is no number of cents
+    if quantity.bound != "exact" or not quantity.exact or not keyed or not signed:
+        return relation
+    if quantity.dimension.split("/")[0] != cents.dimension:
+        return relation
+    amount = quantity.low if quantity.dimension == cents.dimension else quantity.value
+    return Relation.SAME if amount == cents.low else Relation.DIFFERENT
 
 
 def _relation_to_words(text: str, digits: Quantity, written: Quantity, relation: Relation) -> Relation:
@@ -265,7 +282,25 @@ def mismatch_confidence(
         confidence *= _OTHER_YEAR_FACTOR
     if not _has_same_words(rival) and _may_be_another_case(claim, index, quantity, rival):
         confidence *= _OTHER_CASE_FACTOR
-    return confidence * _name_factor(claim, index, rival)
+    confidence *= _name_factor(claim, index, rival)
+    return max(confidence, _OTHER_KEY_UNIT) if _differs_from_key_unit(quantity, rival) else confidence
+
+
+def _differs_from_key_unit(quantity: Quantity, rival: Option) -> bool:
+    """Whether a claim gives a value's very digits another unit than its key: "12 miles" for "distance_km": 12.
+
+    The digits tell which number is meant, so few words need to agree.
+    """
+    other = rival.quantity
+    keyed = (other.start, other.end) == (other.number_start, other.number_end) and other.dimension not in NO_UNIT
+    digits = len(quantity.value.normalize().as_tuple().digits)
+    return (
+        keyed
+        and quantity.value == other.value
+        and quantity.low != other.low
+        and digits >= _TELLING_DIGITS
+        and rival.agreement >= _SOME_AGREEMENT
+    )
 
 
 def _has_same_words(option: Option) -> bool:

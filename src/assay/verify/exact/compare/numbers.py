@@ -359,6 +359,7 @@ def _same_digits(claim: Claim, index: ExactIndex, quantity: Quantity) -> tuple[C
         return None
     for candidate in claim.candidates:
         for other in index.quantities.get(candidate.sentence, ()):
-            if other.value == quantity.value and other.dimension not in {quantity.dimension, *NO_UNIT}:
+            degrees = {other.dimension, quantity.dimension} == {"angle", "temperature"}  # "21 degrees" are 21 °C
+            if other.value == quantity.value and other.dimension not in {quantity.dimension, *NO_UNIT} and not degrees:
                 return candidate, other
     return None

@@ -1,8 +1,10 @@
 """Compares quotations in a claim with the words of the evidence."""
 
 import re
+from collections.abc import Sequence
 
 from assay.text.lexicon import find_words
+from assay.verify.citations import quote_pieces
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
 from assay.verify.exact.parsed_claim import Claim
@@ -18,6 +20,8 @@ _MOST_WINDOWS = 8
 _ALTERED_CONFIDENCE = 0.75
 _ABSENT_CONFIDENCE = 0.6
 _LONGEST_COMPARED = 8000
+_FARTHEST_PIECE = 8000
+"""Characters of a passage in which the pieces of a quotation with an ellipsis are searched."""
 
 
 def _normalized(text: str) -> str:
@@ -49,17 +53,33 @@ def compare_quotes(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding],
     return findings, worst, bool(spans)
 
 
+def _has_pieces(window: str, pieces: Sequence[str]) -> bool:
+    """Whether the pieces of a quotation stand in a text in their order, none overlapping another."""
+    rest = f" {window} "
+    for piece in pieces:
+        at = rest.find(f" {piece[:_LONGEST_COMPARED]} ")
+        if at < 0:
+            return False
+        rest = rest[at + len(piece) + 1 :]
+    return bool(pieces)
+
+
 def _check_quote(index: ExactIndex, quote: str, span: tuple[int, int]) -> tuple[float, ExactFinding | None]:
     from rapidfuzz import fuzz
 
-    weights = {w.stem: index.weight(w.stem) for w in find_words(quote).lexemes if w.weight}
-    wanted = _normalized(quote)[:_LONGEST_COMPARED]
+    pieces = [normal for piece in quote_pieces(quote) if (normal := _normalized(piece))]
+    wanted = " ".join(pieces)[:_LONGEST_COMPARED]
+    weights = {w.stem: index.weight(w.stem) for w in find_words(wanted).lexemes if w.weight}
     best = (0.0, -1)
     for candidate in index.candidates(weights)[:_MOST_WINDOWS]:
         neighbours = index.neighbours(candidate.sentence)
         first, last = index.sentences[neighbours[0]], index.sentences[neighbours[-1]]
-        window = _normalized(index.passages[first.passage].text[first.start : last.end])[:_LONGEST_COMPARED]
-        if f" {wanted} " in f" {window} ":
+        text = index.passages[first.passage].text
+        window = _normalized(text[first.start : last.end])[:_LONGEST_COMPARED]
+        # Words that are left out may be whole sentences.
+        if _has_pieces(window, pieces) or (
+            len(pieces) > 1 and _has_pieces(_normalized(text[first.start : first.start + _FARTHEST_PIECE]), pieces)
+        ):
             return 1.0, None
         score = fuzz.partial_ratio(wanted, window) if len(window) >= len(wanted) else fuzz.ratio(wanted, window)
         best = max(best, (score, -candidate.sentence))

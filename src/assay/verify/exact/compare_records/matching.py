@@ -7,7 +7,7 @@ from typing import Final, Literal
 from assay.text.lexicon import GENERIC_NOUNS, PRONOUNS, SYNONYMS
 from assay.text.quantities import NUMBER_WORDS
 from assay.verify.exact.compare_records.statement import Statement
-from assay.verify.exact.compare_records.value_relation import CellValues
+from assay.verify.exact.compare_records.value_relation import CellValues, differs_in_unit
 from assay.verify.exact.compare_records.vocabulary import CITED, FUNCTION_WORDS, NEGATIONS, PRESENTING
 from assay.verify.exact.index import ExactIndex
 from assay.verify.exact.records import Cell, Group, Record, Records
@@ -213,7 +213,7 @@ class Match:
         for _, _, quantity in self.statement.quantities:
             if quantity.number_start <= start and end <= quantity.number_end:
                 if quantity.value == cell.number:
-                    return True
+                    return not differs_in_unit(quantity, cell, self.values)
                 signed = "-" in self.statement.text[max(0, start - 2) : start]
                 return quantity.value == abs(cell.number) and signed == (cell.number < 0) and quantity.exact
         return True

@@ -7,6 +7,7 @@ from typing import Final
 from assay.text.dates import DateMention, DateRelation, find_dates, relate_dates
 from assay.text.lexicon import lexeme, word_set
 from assay.text.quantities import CURRENCY_CODES, Quantity, Relation, find_quantities, relate
+from assay.verify.arithmetic.figures import is_minor
 from assay.verify.exact.records import Cell, Record, Records
 from assay.verify.exact.records.field_names import name_stems
 
@@ -31,6 +32,10 @@ _SCALES: Final = {"billion": 10**9, "million": 10**6, "thousand": 1000}
 """The factors of stems in the names of fields."""
 
 
+_WITHOUT_UNIT: Final = frozenset({"count", "ordinal", "share", "points", "factor", "angle"})
+"""Dimensions of numbers that may stand for a number in another unit: "5 degrees" are 5 °C."""
+
+
 class CellValues:
     """The numbers and dates of cells, each cell parsed once for a claim."""
 
@@ -42,8 +47,24 @@ class CellValues:
         """The numbers of a cell, parsed with the name of its field before the text; positions include the name."""
         key = (cell.name, cell.text)
         if key not in self._quantities:
-            self._quantities[key] = find_quantities(f"{cell.name}: {cell.text}")
+            # A name in lower case is a key, whose parts `split_name` has set apart: "timeout_s".
+            name = cell.name.replace(" ", "_") if cell.name[:1].islower() else cell.name
+            self._quantities[key] = find_quantities(f"{name}: {cell.text}")
         return self._quantities[key]
+
+    def measured(self, cell: Cell) -> Quantity | None:
+        """The number of a cell of figures alone in the unit that the name of its field states; none where it has none.
+
+        >>> from decimal import Decimal
+        >>> from assay.verify.exact.records.model import Cell
+        >>> cell = Cell("timeout s", frozenset(), frozenset(), "90", 0, 2, "number", ("90",), (), Decimal(90), False)
+        >>> CellValues().measured(cell).unit
+        's'
+        """
+        if cell.kind != "number":
+            return None
+        found = [q for q in self.quantities(cell) if q.start >= len(cell.name)]
+        return found[0] if len(found) == 1 and found[0].exact and found[0].dimension not in _WITHOUT_UNIT else None
 
     def dates(self, cell: Cell) -> Sequence[DateMention]:
         """The dates of a cell; a bare year is one too."""
@@ -80,16 +101,12 @@ def relation_of(
     if cell.kind not in ("text", "number"):
         return None
     if isinstance(value, DateMention):
-        if cell.number is not None and value.month is None and value.last_year is None and value.year is not None:
-            return value.year == cell.number if value.bound == "exact" else None
-        dates = values.dates(cell)
-        found = [_relate_date(value, other, cell) for other in dates]
-        relations = [one for one in found if one is not DateRelation.INCOMPARABLE]  # the time beside a day
-        if DateRelation.SAME in relations:
-            return True
-        return False if relations and all(r is DateRelation.DIFFERENT for r in relations) else None
-    quantities = values.quantities(cell)
-    quantities_of_value = [q for q in quantities if q.start >= len(cell.name)]
+        return _date_relation(value, cell, values)
+    quantities_of_value = [q for q in values.quantities(cell) if q.start >= len(cell.name)]
+    measured = values.measured(cell)
+    if measured is not None and is_minor(measured):
+        measured = _in_currency_of(value, measured, cell, record, records)
+        quantities_of_value = [measured]
     quantity_relations = [relate(value, other) for other in quantities_of_value]
     if Relation.SAME in quantity_relations:
         if value.bound == "range" and len(quantities_of_value) > 1:
@@ -106,6 +123,8 @@ def relation_of(
     plain = cell.number
     if plain is not None and record is not None and _is_in_other_currency(value, cell, record, records):
         return False
+    if measured is not None and (agreeing := _agrees_in_unit(value, measured)) is not None:
+        return agreeing
     if plain is not None and value.exact:
         if value.value in (plain, plain * _scale_of(cell)):
             return True
@@ -122,6 +141,18 @@ def relation_of(
     if len(quantities_of_value) == 1 and quantity_relations[0] is Relation.DIFFERENT:
         return False
     return None
+
+
+def _date_relation(value: DateMention, cell: Cell, values: CellValues) -> bool | None:
+    """Whether a cell has a date of a claim; none where the two cannot be compared."""
+    if cell.number is not None and value.month is None and value.last_year is None and value.year is not None:
+        return value.year == cell.number if value.bound == "exact" else None
+    dates = values.dates(cell)
+    found = [_relate_date(value, other, cell) for other in dates]
+    relations = [one for one in found if one is not DateRelation.INCOMPARABLE]  # the time beside a day
+    if DateRelation.SAME in relations:
+        return True
+    return False if relations and all(r is DateRelation.DIFFERENT for r in relations) else None
 
 
 def _relate_date(value: DateMention, other: DateMention, cell: Cell) -> DateRelation:
@@ -141,18 +172,55 @@ def _relate_date(value: DateMention, other: DateMention, cell: Cell) -> DateRela
 def _is_in_other_currency(value: Quantity, cell: Cell, record: Record, records: Records | None) -> bool:
     """Whether a sum of money has another currency than a field of its record, or of a record around it, states."""
     code = value.dimension.removeprefix("money:")
-    if code == value.dimension:
-        return False
-    above: Record | None = record
+    codes = _currencies(cell, record, records) if code != value.dimension else frozenset()
+    return bool(codes) and code not in codes and code in CURRENCY_CODES
+
+
+def _currencies(cell: Cell, record: Record | None, records: Records | None) -> frozenset[str]:
+    """The currencies that a field of a cell's record, or else of the nearest record around it, states."""
+    above = record
     for _ in range(_DEEPEST):
         if above is None:
             break
         stated = {c.text.strip().upper() for c in above.cells if not _CURRENCY.isdisjoint(c.stems) and c is not cell}
-        codes = {one for one in stated if one in CURRENCY_CODES}
+        codes = frozenset(one for one in stated if one in CURRENCY_CODES)
         if codes:
-            return code not in codes and code in CURRENCY_CODES
+            return codes
         above = records.records[above.parent] if records is not None and above.parent is not None else None
-    return False
+    return frozenset()
+
+
+def _in_currency_of(
+    value: Quantity, minor: Quantity, cell: Cell, record: Record | None, records: Records | None
+) -> Quantity:
+    """A number of cents in the currency that its record states, else in the claim's: many currencies have cents."""
+    codes = _currencies(cell, record, records)
+    code = value.dimension.removeprefix("money:").split("/")[0]
+    if code == value.dimension or (codes and code not in codes):
+        code = min(codes, default=minor.unit)
+    return replace(minor, dimension=f"money:{code}", unit=code)
+
+
+def _agrees_in_unit(value: Quantity, measured: Quantity) -> bool | None:
+    """Whether a value equals a measured number in its unit; none where a unit is missing or of another kind."""
+    if is_minor(measured) and value.exact and value.bound == "exact":
+        if value.dimension == measured.dimension:
+            return value.low == measured.low
+        signed = value.start < value.number_start and value.dimension.startswith(f"{measured.dimension}/")
+        if value.dimension == "count" or signed:
+            return value.value == measured.low  # "$12.99 per month" beside 1299 cents
+    if value.dimension in _WITHOUT_UNIT or not value.exact or value.dimension != measured.dimension:
+        return None
+    relation = relate(value, measured)
+    return relation is Relation.SAME if relation in (Relation.SAME, Relation.DIFFERENT) else None
+
+
+def differs_in_unit(value: Quantity, cell: Cell, values: CellValues) -> bool:
+    """Whether the digits of a value and of a cell stand for different amounts, since their units differ."""
+    measured = values.measured(cell)
+    if measured is not None and is_minor(measured) and value.dimension.startswith("money:"):
+        measured = _in_currency_of(value, measured, cell, None, None)
+    return measured is not None and _agrees_in_unit(value, measured) is False
 
 
 def _scale_of(cell: Cell) -> int:
@@ -167,6 +235,9 @@ def is_as_written(value: DateMention | Quantity, cell: Cell, values: CellValues)
         return value.bound == "exact"
     if value.bound != "exact":
         return False
+    measured = values.measured(cell)
+    if measured is not None and value.dimension not in _WITHOUT_UNIT and value.low == measured.low:
+        return True
     if cell.number is not None:
         return value.value in (cell.number, cell.number * _scale_of(cell))
     others = [q for q in values.quantities(cell) if q.dimension == value.dimension]

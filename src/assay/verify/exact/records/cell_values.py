@@ -1,16 +1,23 @@
 """Interprets the text of a cell: a number, yes, no, nothing, or a text with the items that it lists."""
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
 from assay.text.lexicon import find_words, word_set
-from assay.text.quantities import decode_number
+from assay.text.quantities import Quantity, decode_number, find_quantities
 from assay.verify.exact.records.field_names import BRACKETS
 from assay.verify.exact.records.model import Kind
 
 _LONGEST_NUMBER: Final = 40
 """Characters; room for any sum of money with its sign and spaces."""
+
+_LONGEST_SIGN: Final = 5
+"""Characters before the first figure: "US$ 9"."""
+_PER_ONE: Final = re.compile(r"\s?(?:/\s?|per\s|an?\s|each\s|every\s)([^\W\d_]+)", re.IGNORECASE)
+"""What the amount of a cell is for: "/mo", "per night". Such cells compare with each other."""
+_WITHOUT_UNIT: Final = frozenset({"count", "ordinal", "factor"})
 
 _NUMBER: Final = re.compile(r"([-−–+]?)\s?(?:[$€£¥]\s?)?(\d[\d.,  ]*\d|\d)\s?%?")
 _ITEM_END: Final = re.compile(r"[,;/\n]|\s(?:and|&)\s")
@@ -51,6 +58,27 @@ def cell_kind(text: str, locale: str) -> tuple[Kind, Decimal | None]:
         return "none", None
     number = whole_number(text, locale)
     return ("text" if number is None else "number"), number
+
+
+def whole_measure(text: str, locale: str) -> Quantity | None:
+    """The one exact quantity with a unit that is the whole text of a cell; none for anything else.
+
+    >>> whole_measure("12 km", "en").unit, whole_measure("12 km in the rain", "en"), whole_measure("12", "en")
+    ('km', None, None)
+    """
+    stripped = text.strip()
+    if len(stripped) > _LONGEST_NUMBER or not any(c.isdigit() for c in stripped[:_LONGEST_SIGN]):
+        return None
+    found = find_quantities(stripped, locale=locale)
+    if len(found) != 1 or found[0].start or found[0].dimension in _WITHOUT_UNIT:
+        return None
+    whole = found[0]
+    if not whole.exact or whole.bound != "exact":
+        return None
+    per = _PER_ONE.fullmatch(stripped, whole.end)
+    if per is not None:
+        return replace(whole, end=len(stripped), dimension=f"{whole.dimension}/{per[1].lower()}")
+    return whole if whole.end == len(stripped) else None
 
 
 def list_items(text: str, words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:

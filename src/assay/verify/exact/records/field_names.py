@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from assay.text.lexicon import find_words, lexeme, word_set
+from assay.text.quantities import UNIT_SYMBOLS, find_quantities
 
 LONGEST_NAME: Final = 60
 """Characters of the longest name; a longer text before a colon is a sentence, and a longer JSON key is truncated."""
@@ -42,6 +44,10 @@ _LONG_FORMS: Final = {
 }
 """The long forms of abbreviated field names."""
 
+_NO_SYMBOLS: Final = frozenset({"min", "A", "B", "x", "X"})
+"""Symbols of units that mean something else at the end of a name: the least value, a label, an axis."""
+_KEPT: Final = 1024
+
 _NAMING: Final = word_set("name title id key label code sku number")
 """Last words of the names of fields that name their record."""
 
@@ -68,11 +74,28 @@ def key_stems(name: str) -> tuple[frozenset[str], frozenset[str]]:
 
     >>> sorted(key_stems("Number of nights (2019)")[0])
     ['night']
+    >>> sorted(key_stems("timeoutS")[0]), sorted(key_stems("price_cents")[0])
+    (['timeout'], ['pric'])
     """
     all_stems = frozenset(name_stems(name))
     outer = frozenset(name_stems(BRACKETS.sub(" ", name))) or all_stems
     needed = outer - GENERIC
+    first, _, last = split_name(name).rpartition(" ")
+    if first and _is_unit(last):
+        needed = (needed - frozenset(name_stems(last))) or needed
     return (needed or outer - {"of", "the", "by", "s"} or outer), all_stems
+
+
+@lru_cache(_KEPT)
+def _is_unit(word: str) -> bool:
+    """Whether the last word of a name is a unit, which a claim states behind its number or in another form.
+
+    >>> _is_unit("km"), _is_unit("cents"), _is_unit("days"), _is_unit("min")
+    (True, True, False, False)
+    """
+    if word in UNIT_SYMBOLS:
+        return word not in _NO_SYMBOLS
+    return any(q.dimension.startswith("money:") and q.low != q.value for q in find_quantities(f"1 {word}"))
 
 
 def is_naming_field(name: str) -> bool:

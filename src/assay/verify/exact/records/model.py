@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
+from assay.text.quantities import Quantity
+
 Kind = Literal["text", "number", "yes", "no", "none", "array"]
 
 
@@ -34,6 +36,8 @@ class Cell:
     """The value, where the whole text is a number; for an array the number of its items."""
     naming: bool
     """Whether it names its record."""
+    measure: Quantity | None = None
+    """The value with its unit, where the whole text is one exact quantity: "12 km", "$9/mo"."""
 
 
 @dataclass(frozen=True, slots=True)

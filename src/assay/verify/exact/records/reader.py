@@ -3,7 +3,7 @@
 from typing import Final
 
 from assay.text.lexicon import find_words
-from assay.verify.exact.records.cell_values import cell_kind, list_items
+from assay.verify.exact.records.cell_values import cell_kind, list_items, whole_measure
 from assay.verify.exact.records.drafts import GroupDraft, RawCell
 from assay.verify.exact.records.field_names import is_naming_field, key_stems, name_stems
 from assay.verify.exact.records.json_reading import read_json
@@ -80,11 +80,12 @@ class RecordReader:
         text = raw.text
         words = tuple(word.fold for word in find_words(text).lexemes) if len(text) <= LONGEST_CELL else ()
         kind, number = cell_kind(text, self._locale) if raw.kind == "text" else (raw.kind, raw.count)
+        measure = whole_measure(text, self._locale) if kind == "text" else None
         items = list_items(text, words) if kind in ("text", "array") and len(words) > 1 else ()
         needed, stems = key_stems(raw.name)
         naming = is_naming_field(raw.name) or (raw.first and not named)
         stems |= self._path_stems(raw.path)
-        return Cell(raw.name, needed, stems, text, raw.start, raw.end, kind, words, items, number, naming)
+        return Cell(raw.name, needed, stems, text, raw.start, raw.end, kind, words, items, number, naming, measure)
 
     def _path_stems(self, path: tuple[str, ...]) -> frozenset[str]:
         """The stems of the fields that contain a cell; cached, since a long path may contain many cells."""

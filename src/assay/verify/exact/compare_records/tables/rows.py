@@ -16,13 +16,20 @@ from assay.text.lexicon import lexeme, word_set
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
 from assay.verify.exact.compare_records.statement import Statement
 from assay.verify.exact.compare_records.tables.conditions import is_partial
+from assay.verify.exact.compare_records.tables.measures import (
+    column,
+    dimension_of,
+    is_comparable,
+    is_numeric,
+    value_of,
+    written,
+)
 from assay.verify.exact.compare_records.tables.row_words import (
     FIELDS_OF_VERBS,
     LENGTHS,
     PRICES,
     ROWS,
     TOGETHER,
-    format_sum,
     is_explained,
 )
 from assay.verify.exact.compare_records.vocabulary import NEGATIONS
@@ -97,11 +104,18 @@ class _Rows:
         """The cells of the numeric field with these stems, one of each row; none where a row has none."""
         for cell in self.rows[0].cells:
             if cell.stems == stems:
-                cells = [
-                    next((c for c in row.cells if c.stems == stems and c.number is not None), None) for row in self.rows
-                ]
-                return tuple(c for c in cells if c is not None) if None not in cells else None
+                return column([row.cells for row in self.rows], stems)
         return None
+
+
+class _Stated(NamedTuple):
+    """A number of a statement with the range of its words."""
+
+    first: int
+    last: int
+    value: Decimal
+    """In the base unit."""
+    dimension: str
 
 
 class _Named(NamedTuple):
@@ -147,13 +161,13 @@ def _judge(statement: Statement, folds: Sequence[str], rows: _Rows) -> Outcome |
     naming = {at for one in named for at in range(one.first, one.last)}
     given = [(a, b, q) for a, b, q in statement.quantities if not naming.issuperset(range(a, b))]
     plain = [(a, b, q) for a, b, q in given if q.exact and q.bound == "exact"]
-    numbers = [(a, b, q.low if q.low is not None else q.value) for a, b, q in plain]
+    numbers = [_Stated(a, b, q.low if q.low is not None else q.value, q.dimension) for a, b, q in plain]
     if len(numbers) != len(given) or len(numbers) > 1:
         return None
     degree = next((at for at, fold in enumerate(folds) if fold in _FORMS), None)
     change = next((at for at, fold in enumerate(folds) if fold in _RISES | _FALLS), None)
     used = {at for one in named for at in range(one.first, one.last)}
-    used |= {at for a, b, _ in numbers for at in range(a, b)}
+    used |= {at for one in numbers for at in range(one.first, one.last)}
     if degree is not None:
         used.add(degree)
         if _degree_of(folds, degree) != _FORMS[folds[degree]]:
@@ -183,27 +197,32 @@ def _judge_summed(
     statement: Statement,
     rows: _Rows,
     named: Sequence[_Named],
-    numbers: Sequence[tuple[int, int, Decimal]],
+    numbers: Sequence[_Stated],
     used: set[int],
 ) -> Outcome | None:
     """The outcome of "in total, 361 units were sold in Q1": a field summed over all rows, none of which is a total."""
     if named or len(numbers) != 1:
         return None
-    first, last, number = numbers[0]
+    first, last, number, dimension = numbers[0]
     noun = {last} if last < len(statement) else set()
     stems = {word.stem for word in statement.lexemes}
     summing = {at for at, word in enumerate(statement.lexemes) if word.fold in TOGETHER}
     cells = _field_of(statement, rows, frozenset())
-    if cells is None or not cells[0].needed <= stems:
+    if cells is None or not cells[0].needed <= stems or not is_comparable(dimension, cells[0], computed=True):
         return None
     if not is_explained(statement, used | noun | summing, rows.explained):
         return None
     if any(not TOGETHER.isdisjoint(cell.words) for row in rows.rows for cell in row.cells if cell.naming):
         return None
-    value = sum((cell.number for cell in cells if cell.number is not None), Decimal(0))
-    working = f"{' + '.join(cell.text for cell in cells[:_MOST_SHOWN])} = {format_sum(value)}"
-    instead = working if len(cells) <= _MOST_SHOWN else format_sum(value)
+    value = sum(_values(cells), Decimal(0))
+    working = f"{' + '.join(cell.text for cell in cells[:_MOST_SHOWN])} = {written(value, cells[0])}"
+    instead = working if len(cells) <= _MOST_SHOWN else written(value, cells[0])
     return _outcome(rows, number == value, cells[0], first, last, "record.total", instead)
+
+
+def _values(cells: Sequence[Cell]) -> list[Decimal]:
+    """The numbers of the cells of a column, in the base unit."""
+    return [value for cell in cells if (value := value_of(cell)) is not None]
 
 
 def _named_rows(statement: Statement, rows: _Rows) -> list[_Named]:
@@ -225,7 +244,7 @@ def _named_rows(statement: Statement, rows: _Rows) -> list[_Named]:
 def _field_of(statement: Statement, rows: _Rows, kinds: frozenset[str]) -> tuple[Cell, ...] | None:
     """The cells of the field that a statement names, or of the one that its word of degree implies."""
     stems = {word.stem for word in statement.lexemes}
-    numeric = [c for c in rows.rows[0].cells if c.number is not None and c.kind == "number" and not c.naming]
+    numeric = [c for c in rows.rows[0].cells if is_numeric(c) and not c.naming]
     named = [c for c in numeric if c.needed and c.needed <= stems]
     most = max((len(c.stems & stems) for c in named), default=0)
     best = [c for c in named if len(c.stems & stems) == most] or [c for c in numeric if c.stems & kinds]
@@ -248,7 +267,7 @@ def _judge_extreme(
     folds: Sequence[str],
     rows: _Rows,
     named: Sequence[_Named],
-    numbers: Sequence[tuple[int, int, Decimal]],
+    numbers: Sequence[_Stated],
     degree: int,
 ) -> Outcome | None:
     """The outcome of "room B is the cheapest", "the highest flow is 1,200", "East has the highest Q2 with 150"."""
@@ -256,14 +275,16 @@ def _judge_extreme(
     cells = _field_of(statement, rows, _DEGREES[word])
     if cells is None or len(named) > 1 or not (named or numbers):
         return None
-    values = [cell.number for cell in cells if cell.number is not None]
+    if numbers and not is_comparable(numbers[0].dimension, cells[0], computed=False):
+        return None
+    values = _values(cells)
     best = min(values) if word in _DOWNWARD else max(values)
     where = values.index(best)
     title = _title(rows.rows[where])
     instead = f"{cells[where].text}{f' ({title})' if title else ''}"
     if named and values[named[0].row] != best:
         return _outcome(rows, False, cells[where], named[0].first, named[0].last, "record.extreme", instead)
-    if numbers and numbers[0][2] != best:
+    if numbers and numbers[0].value != best:
         return _outcome(rows, False, cells[where], *numbers[0][:2], "record.extreme", instead)
     first, last = (named[0].first, named[0].last) if named else numbers[0][:2]
     return _outcome(rows, True, cells[where], first, last, "record.extreme", instead)
@@ -274,7 +295,7 @@ def _judge_compared(
     folds: Sequence[str],
     rows: _Rows,
     named: Sequence[_Named],
-    numbers: Sequence[tuple[int, int, Decimal]],
+    numbers: Sequence[_Stated],
     degree: int,
 ) -> Outcome | None:
     """The outcome of "the lamp is cheaper than the chair", "East has 45 more than South in Q1"."""
@@ -286,13 +307,15 @@ def _judge_compared(
     cells = _field_of(statement, rows, _DEGREES[word])
     if cells is None:
         return None
-    one, other = (cells[n.row].number or Decimal(0) for n in named)
+    if numbers and not is_comparable(numbers[0].dimension, cells[0], computed=True):
+        return None
+    one, other = (value_of(cells[n.row]) or Decimal(0) for n in named)
     apart = other - one if word in _DOWNWARD else one - other
     texts = " and ".join(cells[n.row].text for n in named)
     if apart <= 0:
         return _outcome(rows, False, cells[named[0].row], degree, degree + 1, "record.compared", texts)
-    if numbers and numbers[0][2] != apart:
-        working = f"{format_sum(apart)} ({texts})"
+    if numbers and numbers[0].value != apart:
+        working = f"{written(apart, cells[0])} ({texts})"
         return _outcome(rows, False, cells[named[0].row], *numbers[0][:2], "record.compared", working)
     return _outcome(rows, True, cells[named[0].row], degree, degree + 1, "record.compared", texts)
 
@@ -302,24 +325,29 @@ def _judge_changed(
     folds: Sequence[str],
     rows: _Rows,
     named: Sequence[_Named],
-    numbers: Sequence[tuple[int, int, Decimal]],
+    numbers: Sequence[_Stated],
     change: int,
 ) -> Outcome | None:
     """The outcome of "South fell by 7 from Q1 to Q2": one row, two numeric fields in the order of the words."""
     if len(named) != 1:
         return None
-    numeric = [c for c in rows.rows[named[0].row].cells if c.number is not None and c.kind == "number" and not c.naming]
+    numeric = [c for c in rows.rows[named[0].row].cells if is_numeric(c) and not c.naming]
     places = {at: c for c in numeric for at, w in enumerate(statement.lexemes) if c.needed == {w.stem}}
     ordered = [places[at] for at in sorted(places)]
     if len(ordered) != len(("from", "to")) or "from" not in folds or "to" not in folds:
         return None
-    before, after = (cell.number or Decimal(0) for cell in ordered)
+    if dimension_of(ordered[0]) != dimension_of(ordered[1]):
+        return None
+    if numbers and not is_comparable(numbers[0].dimension, ordered[0], computed=True):
+        return None
+    before, after = (value_of(cell) or Decimal(0) for cell in ordered)
     apart = after - before if folds[change] in _RISES else before - after
     working = f"{ordered[0].text} and {ordered[1].text}"
     if apart <= 0:
         return _outcome(rows, False, ordered[1], change, change + 1, "record.change", working)
-    if numbers and numbers[0][2] != apart:
-        return _outcome(rows, False, ordered[1], *numbers[0][:2], "record.change", f"{format_sum(apart)} ({working})")
+    if numbers and numbers[0].value != apart:
+        instead = f"{written(apart, ordered[0])} ({working})"
+        return _outcome(rows, False, ordered[1], *numbers[0][:2], "record.change", instead)
     return _outcome(rows, True, ordered[1], change, change + 1, "record.change", working)
 
 
@@ -327,13 +355,13 @@ def _judge_counted(
     statement: Statement,
     rows: _Rows,
     named: Sequence[_Named],
-    numbers: Sequence[tuple[int, int, Decimal]],
+    numbers: Sequence[_Stated],
     used: set[int],
 ) -> Outcome | None:
     """The outcome of "the table covers three regions": a number of rows, and nothing about any single one."""
     if named or len(numbers) != 1 or not is_explained(statement, used, rows.explained):
         return None
-    first, last, number = numbers[0]
+    first, last, number, _ = numbers[0]
     naming = {s for cell in rows.rows[0].cells if cell.naming for s in cell.stems}
     kind = naming | rows.group.title | ROWS
     if kind.isdisjoint(word.stem for word in statement.lexemes[last - 1 : last + 1]):

@@ -7,7 +7,7 @@ from typing import Final
 from assay.text.lexicon import word_set
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
 from assay.verify.exact.compare_records.statement import Statement
-from assay.verify.exact.compare_records.tables.row_words import format_sum
+from assay.verify.exact.compare_records.tables.measures import column, is_comparable, is_numeric, value_of, written
 from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, PLAIN_NEGATIONS, negating_words
 from assay.verify.exact.records import Cell, Group, Records
 
@@ -48,16 +48,18 @@ def _judge_group(statement: Statement, folds: tuple[str, ...], group: Group, rec
         return None
     explained = {stem for cell in field for stem in cell.stems} | group.title
     named = [used[at] or word.stem in explained for at, word in enumerate(statement.lexemes)]
-    numbers = [(a, b, low, high) for a, b, low, high in _numbers(statement) if not any(named[a:b])]
+    numbers = [one for one in _numbers(statement) if not any(named[one[0] : one[1]])]
     negated = [at for at, fold in enumerate(folds) if fold in PLAIN_NEGATIONS]
     if len(numbers) != 1 or len(negated) > 1:
         return None
-    first, last, low, high = numbers[0]
+    first, last, low, high, dimension = numbers[0]
+    if not is_comparable(dimension, field[0], computed=True):
+        return None
     for at, word in enumerate(statement.lexemes):
         known = named[at] or first <= at < last or word.fold in _TOGETHER or at in negated
         if not known and (word.fold in BLOCKERS or ((word.weight or word.digit) and word.stem not in FRAME)):
             return None
-    total = sum((cell.number for cell in field if cell.number is not None), Decimal(0))
+    total = sum((value for cell in field if (value := value_of(cell)) is not None), Decimal(0))
     holds = (low is None or low <= total) and (high is None or total <= high)
     agrees = holds is not bool(negated)
     at = negated[0] if negated else first
@@ -73,16 +75,16 @@ def _judge_group(statement: Statement, folds: tuple[str, ...], group: Group, rec
         "record.total",
         records.records[group.first].group,
         wrong=wrong,
-        shown_instead=format_sum(total),
+        shown_instead=written(total, field[0]),
     )
 
 
-def _numbers(statement: Statement) -> list[tuple[int, int, Decimal | None, Decimal | None]]:
-    """The range of words of each number, with its bounds; a bare figure that may be a year is a number too."""
-    found = [(first, last, quantity.low, quantity.high) for first, last, quantity in statement.quantities]
+def _numbers(statement: Statement) -> list[tuple[int, int, Decimal | None, Decimal | None, str]]:
+    """The range of words of each number, its bounds and its dimension; a bare figure that may be a year is one too."""
+    found = [(first, last, one.low, one.high, one.dimension) for first, last, one in statement.quantities]
     for first, last, date in statement.dates:
         if last - first == 1 and date.year is not None and date.month is None and date.bound == "exact":
-            found.append((first, last, Decimal(date.year), Decimal(date.year)))
+            found.append((first, last, Decimal(date.year), Decimal(date.year), "count"))
     return found
 
 
@@ -108,11 +110,10 @@ def _field_of(
     left = [word for at, word in enumerate(statement.lexemes) if not used[at]]
     stems = {word.stem for word in left}
     plain = {word.stem for word in left if word.fold not in _TOGETHER}
-    named = [c for c in summed[0] if c.number is not None and c.kind == "number" and c.needed and c.needed <= stems]
+    named = [c for c in summed[0] if is_numeric(c) and c.needed and c.needed <= stems]
     named = [cell for cell in named if cell.needed & plain] or named
     most = max((len(cell.stems & stems) for cell in named), default=0)
     best = [cell for cell in named if len(cell.stems & stems) == most]
     if len(best) != 1:
         return None
-    cells = [next((c for c in row if c.stems == best[0].stems and c.number is not None), None) for row in summed]
-    return tuple(c for c in cells if c is not None) if None not in cells else None
+    return column(summed, best[0].stems)
