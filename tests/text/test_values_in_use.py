@@ -200,3 +200,11 @@ def test_from_one_hour_to_another_are_two_times(text: str, minutes: list[int]) -
 @pytest.mark.parametrize("piece", ["one ", "from nine to five ", "1 500 kg ", "1500 to "])
 def test_reading_takes_time_in_proportion_to_the_text(piece: str) -> None:
     assert_linear(lambda text: lambda: find_quantities(text, skip=[(d.start, d.end) for d in find_dates(text)]), piece)
+
+
+def test_a_finding_on_an_amount_names_what_it_is_for() -> None:
+    claim = "The Pro plan costs $29 per year."
+    (found,) = against(claim, "The Pro plan costs $29 per month.")
+    assert "'$29 per year'" in found.message
+    assert "'$29 per month'" in found.message
+    assert claim[found.claim_start : found.claim_end].strip() == "per year"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from assay.text.quantities import Quantity, Relation
+from assay.text.quantities import Quantity, Relation, find_per
 from assay.verify.arithmetic.derivations import Derivation
 from assay.verify.exact.alignment import align
 from assay.verify.exact.compare.derived_numbers import (
@@ -295,8 +295,11 @@ def _finding(
     passage = index.passages[index.sentences[option.candidate.sentence].passage]
     same_unit = quantity.unit == other.unit
     start, end = (quantity.number_start, quantity.number_end) if same_unit else (quantity.start, quantity.end)
-    theirs = passage.text[other.start : other.end]
-    ours = claim.text[quantity.start : quantity.end]
+    their_end, our_end = _end_of_rate(passage.text, other), _end_of_rate(claim.text, quantity)
+    if same_unit and quantity.low == other.low and quantity.per != other.per and our_end > quantity.end:
+        start, end = quantity.end, our_end  # the amount is right, what it is for is not
+    theirs = passage.text[other.start : their_end]
+    ours = claim.text[quantity.start : our_end]
     relation = "contradicts" if effect == "contradicts" else "related"
     return ExactFinding(
         code,
@@ -307,6 +310,12 @@ def _finding(
         "contradicts" if effect == "contradicts" else "note",
         round(confidence, 4),
     )
+
+
+def _end_of_rate(text: str, quantity: Quantity) -> int:
+    """Where an amount ends, with what it is per: "$29/mo"."""
+    found = find_per(text, quantity.end) if quantity.per is not None else None
+    return quantity.end if found is None else found[1]
 
 
 def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
