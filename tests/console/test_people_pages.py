@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from tests.console.site import LOCAL, app_over, record, site
+from tests.console.site import app_over, record, site
 from tests.store.making import KEYS
 
 from assay.config import Guard
@@ -15,7 +15,7 @@ from assay.policy import preset
 from assay.schema import Evidence
 from assay.schema.access import PERMISSIONS, Permission, Role
 from assay.server.access.settings import AccessSettings
-from assay.server.caller import Caller
+from assay.server.caller import LOCAL, Caller
 from assay.server.settings import ServerSettings
 from assay.store.access.users import create_user
 from assay.store.audit.log import last_checkpoint, read_checkpoints
