@@ -125,6 +125,14 @@ def test_of_many_sentences_around_the_support_those_are_read_that_say_most_of_th
     assert fare in {own for own, _ in conflicts.asked}
 
 
+def test_what_somebody_said_in_a_conversation_is_not_read_as_a_document() -> None:
+    conflicts = Conflicts(0.01)
+    guard = Guard(scorer=embedded_scorer(), conflicts=conflicts)
+    evidence = [Evidence(id="step:2/user", text=LIFT, source="user"), Evidence(id="d", text=ON_FOOT)]
+    assert guard.check(LIFT, evidence).retrieval.conflicts
+    assert conflicts.asked == []
+
+
 def test_another_network_of_conflicts_is_another_verifier() -> None:
     shipped, other = Guard(scorer=embedded_scorer()), Guard(scorer=embedded_scorer(), conflicts=Conflicts())
     assert shipped.verifier.digest != other.verifier.digest

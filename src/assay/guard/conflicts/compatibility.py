@@ -29,6 +29,9 @@ COMPATIBLE: Final = 0.135
 CONFLICTING: Final = 0.7
 """The probability from which two sentences of two passages contradict each other whatever the verifier says of them:
 the lowest that raises no further alarm among the fit side's passages that agree (docs/adr/0128)."""
+_SPEAKERS: Final = frozenset({"user", "system", "developer"})
+"""Sources that are somebody's words in a conversation. The network was trained on passages of documents: "it is 24
+months" says of nothing that it is 24 months, and it takes that for another matter."""
 LONGEST_HEADING: Final = 120
 """The most characters of a title that is read before a sentence."""
 MOST_BEHIND: Final = 3
@@ -104,12 +107,14 @@ def without_compatible(jobs: Sequence[Job], judged: Sequence[Judged], conflicts:
 
 
 def _sides(job: Job, judged: Judged) -> _Sides | None:
-    """The texts to be read, or None if one of the sides is not prose throughout or too long."""
+    """The texts to be read, or None if a side is not prose throughout, too long, or said in a conversation."""
     if judged.conflict is None:
         return None
     supporting, contradicting = judged.conflict
     items = {item.id: item for item in job.evidence.evidence}
     own, other = items[supporting.evidence_id], items[contradicting.evidence_id]
+    if own.source in _SPEAKERS or other.source in _SPEAKERS:
+        return None
     behind = sentences_at(own, supporting.start, supporting.end)
     places = _places(judged, contradicting)
     against = [sentences_at(other, start, end) for start, end in places]
