@@ -220,3 +220,13 @@ def test_no_part_of_a_password_is_told() -> None:
     with pytest.raises(InputError) as told:
         read(database="postgresql://ann@db:hunter2/assay", query="SELECT 1")
     assert "hunter2" not in str(told.value)
+
+
+def test_an_empty_cell_in_quotation_marks_is_a_row_and_a_blank_line_is_none() -> None:
+    found = list(csv_rows(io.BytesIO(b'answer\n""\n\n" "\n \nx\n"\n"\n'), "a.csv", "a"))
+    assert [(row.position, row.payload) for row in found] == [
+        (2, {"answer": ""}),
+        (4, {"answer": " "}),
+        (6, {"answer": "x"}),
+        (8, {"answer": "\n"}),
+    ]

@@ -229,3 +229,9 @@ def test_the_digest_depends_on_all_that_a_verdict_depends_on(tmp_path: Path) -> 
     assert len({row.digest for row in rows}) == len(rows)
     relabelled, again = read_rows(write(tmp_path, "b.jsonl", changed(label="supported") + "\n" + changed()))
     assert relabelled.digest == again.digest == rows[0].digest
+
+
+def test_an_empty_cell_in_quotation_marks_is_no_blank_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "rows.csv", 'claim\n\n""\n')
+    with pytest.raises(InputError, match="line 3"):
+        list(read_rows(path))

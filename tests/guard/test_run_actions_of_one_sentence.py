@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.scorers import Steady
 
 from assay.guard import Guard
 from assay.guard.runs.action_evidence import ActionRecords, identifiers_in, names_in
@@ -305,3 +306,89 @@ def test_the_calls_of_a_protected_tool_have_ids_that_a_stored_run_does_not_have(
     number = int(first.removeprefix("call-"))
     stored = start.append(*(call("get_order", f"call-{number + ahead}") for ahead in range(1, 4)))
     assert calls_after(stored)[-1] == f"call-{number + 4}"
+
+
+# --- lookups told with an action, and results that tell of a second one --------------------------------------------
+
+SEEN = ("get_order", W17, '{"order_id": "W-17", "status": "open"}')
+
+
+@pytest.mark.parametrize("lookup", ["looked up", "read", "pulled up", "investigated", "verified", "found", "reviewed"])
+def test_the_verb_of_a_lookup_is_no_missing_word_of_the_call(lookup: str) -> None:
+    said = f"I {lookup} order W-17 and cancelled it."
+    assert checked("Cancel W-17.", said, SEEN, CANCELLED).action is Action.EMIT
+    assert checked("Cancel W-17.", said, SEEN).action is not Action.EMIT
+    assert checked("Cancel W-17.", f"I {lookup} order W-17 and refunded it.", SEEN, CANCELLED).action is not Action.EMIT
+
+
+def told_twice(tool: str, answer: str, result: str) -> HallucinationReport:
+    function = {"name": tool, "arguments": "{}"}
+    described = {"name": tool, "description": "Does it.", "parameters": {"type": "object", "properties": {}}}
+    messages = [
+        {"role": "user", "content": "Please do it."},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": "c", "content": result},
+        {"role": "assistant", "content": answer},
+    ]
+    return Guard("general", scorer=Steady(0.98)).check_run(
+        {"messages": messages, "tools": [{"type": "function", "function": described}]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "answer", "result"),
+    [
+        (
+            "update_address",
+            "I've updated your address and sent the confirmation.",
+            '{"updated": true, "address": "12 Elm Street", "confirmation_email": "sent"}',
+        ),
+        (
+            "reset_password",
+            "I have reset your password and sent you an email with a link.",
+            "Password reset. An email with a link was sent to ann@example.com.",
+        ),
+        (
+            "lock_card",
+            "I have locked card 4411 and ordered a replacement card.",
+            "Card 4411 locked. A replacement card was ordered.",
+        ),
+        (
+            "cancel_subscription",
+            "I have cancelled your subscription and sent a confirmation email.",
+            '{"status": "cancelled", "refunded": 12, "confirmation_email": "sent"}',
+        ),
+    ],
+)
+def test_a_result_may_tell_of_a_second_action(tool: str, answer: str, result: str) -> None:
+    assert "action.absent" not in codes(told_twice(tool, answer, result))
+    reading = f"get_{tool.partition('_')[2]}"
+    assert "action.absent" in codes(told_twice(reading, answer, result))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '"confirmation_email": "not sent"',
+        '"confirmation_email": "not_sent"',
+        '"confirmation_sent": false',
+        '"confirmation": "will be sent on request"',
+        '"confirmation_sent": null',
+        '"confirmation_sent": 0',
+        '"confirmation_email": "queued", "last_sent": "May"',
+    ],
+)
+def test_a_result_that_denies_or_leaves_open_the_second_action_does_not_tell_of_it(said: str) -> None:
+    result = f'{{"updated": true, "address": "12 Elm Street", {said}}}'
+    report = told_twice("update_address", "I've updated your address and sent the confirmation.", result)
+    assert report.action is not Action.EMIT
+    assert "action.absent" in codes(report)
+
+
+def test_a_refund_that_the_result_denies_is_withheld() -> None:
+    report = told_twice(
+        "cancel_subscription",
+        "I have cancelled your subscription and refunded it.",
+        '{"status": "cancelled", "refunded": false}',
+    )
+    assert report.action is not Action.EMIT

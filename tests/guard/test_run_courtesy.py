@@ -58,6 +58,9 @@ def courtesies(text: str, tools: tuple[str, ...] = TOOLS) -> list[bool]:
         "If you believe that there is an error, please let me know.",
         "I cannot confirm that the refund has been paid.",
         "I cannot refund this under our current policy.",
+        "I understand this is not what you wanted to hear.",
+        "I understand that this situation is stressful.",
+        "I appreciate your patience while I looked into this.",
     ],
 )
 def test_a_courtesy_is_no_claim(text: str) -> None:
@@ -110,6 +113,10 @@ def test_a_courtesy_is_no_claim(text: str) -> None:
         "I can transfer you to a human agent who refunded the order.",
         "I cannot refund orders under the law of the country.",
         "I cannot refund tickets that the airline sold.",
+        "I understand this is not what the courier told you.",
+        "I understand that the situation was caused by the courier.",
+        "I appreciate your patience while I looked into this and cancelled your order.",
+        "I appreciate your patience while I cancelled this.",
     ],
 )
 def test_what_states_something_stays_a_claim(text: str) -> None:

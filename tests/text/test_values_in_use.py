@@ -151,7 +151,7 @@ def test_what_is_no_period_of_a_price_is_not_read_as_one(text: str) -> None:
         ("1 250,50 €", ["1250.50"]),
         ("costs € 1 250", ["1250"]),
         ("USD 12 500", ["12500"]),
-        ("1 500 kg of sand", ["1500"]),
+        ("1 500 kg of sand", ["1", "500"]),
         ("the Pixel 8 799 €", ["8", "799"]),
         ("2 500 ml bottles", ["2", "500"]),
         ("take 1 500 mg tablet", ["1", "500"]),
@@ -186,7 +186,7 @@ def test_what_may_be_a_time_of_day_is_no_duration(text: str, start: int) -> None
         ("between 9 and 5", [540, 300]),
         ("at ten to six", [350]),
         ("at 10 minutes to 6", [350]),
-        ("at 10 to 6", []),
+        ("at 10 to 6", [350]),
         ("from 9 to 5 people", []),
         ("fell from 9 to 5", []),
         ("goes from two to one", []),
@@ -208,3 +208,71 @@ def test_a_finding_on_an_amount_names_what_it_is_for() -> None:
     assert "'$29 per year'" in found.message
     assert "'$29 per month'" in found.message
     assert claim[found.claim_start : found.claim_end].strip() == "per year"
+
+
+@pytest.mark.parametrize(
+    "unit", ["second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "kilogram", "mile"]
+)
+def test_an_amount_for_a_period_is_the_same_with_its_sign_as_in_words(unit: str) -> None:
+    for amount in range(1, 101):
+        sign, words = first(f"It costs ${amount} a {unit}."), first(f"It costs {amount} dollars per {unit}.")
+        cents = first(f"It costs {amount * 100} cents per {unit}.")
+        assert (relate(sign, words), relate(words, sign)) == (Relation.SAME, Relation.SAME), amount
+        assert (relate(sign, cents), relate(cents, sign)) == (Relation.SAME, Relation.SAME), amount
+        assert relate(sign, first(f"It costs {amount + 1} dollars per {unit}.")) is Relation.DIFFERENT, amount
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("On day 3 200 mg was given.", "On day 3, 200 mg was given."),
+        ("200 mg is given in week 2.", "In week 2 200 mg is given."),
+        ("The swimmer in lane 4 swims 200 m.", "Lane 4 200 m"),
+        ("He paid with two 500 euro notes.", "He paid with 2 500 euro notes."),
+        ("200 people can attend for $10.", "For $10 200 people can attend."),
+        ("The Pixel 8 costs 799 €.", "Pixel 8 799 €\nPixel 9 899 €"),
+        ("The PlayStation 5 costs 499 €.", "PlayStation 5 499 €"),
+        ("Room 12 costs 120 €.", "Room 12 120 €"),
+        ("In week 2, 500 euros were paid.", "In week 2 500 euros were paid."),
+        ("Around 12 500 euros were paid.", "Around 12,500 euros were paid."),
+        ("It costs 12 500 euros altogether.", "It costs 12,500 euros altogether."),
+        ("You get that minus 5 euros.", "You get that less 5 euros."),
+        ("The track is 5 m and takes 20 s.", "Track: 5 m 20 s"),
+        ("It costs $35 an hour.", "It costs 35 dollars per hour."),
+    ],
+)
+def test_numbers_side_by_side_are_not_called_wrong(claim: str, evidence: str) -> None:
+    assert against(claim, evidence) == []
+    assert against(evidence, claim) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("For $10 200 people can attend.", ["10", "200"]),
+        ("It costs $12 500 in total.", ["12500"]),
+        ("2 500 € notes", ["2", "500"]),
+        ("the iPhone 15 799 €", ["15", "799"]),
+        ("You get that minus 5 euros.", ["5"]),
+        ("all minus 5 euros", ["5"]),
+        ("it fell to minus 5 euros", ["-5"]),
+        ("a loss of minus 5 euros", ["-5"]),
+    ],
+)
+def test_numbers_of_money_are_read_whole_and_apart(text: str, values: list[str]) -> None:
+    assert [str(quantity.value) for quantity in find_quantities(text)] == values
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("5 m 20 s", ["m", "s"]),
+        ("5m 20 s", ["m", "s"]),
+        ("5 m 20s", ["m", "s"]),
+        ("5m 20s", ["s"]),
+        ("2 h 5 m", ["h", "m"]),
+        ("2 hours 5m", ["min"]),
+    ],
+)
+def test_a_letter_is_minutes_only_right_behind_its_digits(text: str, units: list[str]) -> None:
+    assert [quantity.unit for quantity in find_quantities(text)] == units

@@ -3,6 +3,7 @@
 import pytest
 
 from assay.schema import Evidence
+from assay.text.quantities import find_quantities
 from assay.verify.exact import check_exact, index_evidence
 from assay.verify.exact.findings import ExactResult
 
@@ -250,3 +251,81 @@ def test_cents_in_prose_are_no_cents_of_a_key(claim: str) -> None:
 def test_cents_a_litre_are_not_contradicted_by_cents() -> None:
     result = checked("Heating oil costs 98 cents a litre.", "Heating oil costs 98 cents.")
     assert not [f for f in result.findings if f.effect == "contradicts"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("Revenue was $120 million.", '{"company": "Acme", "revenue_m": 120}'),
+        ("Group M has 12 members.", '{"group_m": 12, "group_l": 15}'),
+        ("Option D got 41 votes.", '{"option_a": 12, "option_d": 41}'),
+        ("Block L has 30 flats.", '{"block_l": 30}'),
+        ("The home side scored 3 goals.", '{"goals_h": 3, "goals_a": 1}'),
+        ("Plan S costs 9 dollars.", '{"plan_s": 9, "plan_m": 19}'),
+        ("Size L costs 25 euros.", '{"price_l": 25}'),
+        ("The image is 640 pixels wide.", '{"image_w": 640, "image_h": 480}'),
+        ("The box is 40 cm long.", '{"box_l": 40, "box_w": 30}'),
+        ("There are 12 male students.", '{"students_m": 12, "students_f": 14}'),
+        ("The team lost 5 games.", '{"record_w": 9, "record_l": 5}'),
+        ("We have 14 shirts of size M.", '{"size_s": 3, "size_m": 14, "size_l": 6}'),
+        ("The lake is 350 metres away.", '{"distance_to_lake_m": 350}'),
+        ("The timeout is 90 seconds.", '{"timeout_s": 90}'),
+        ("The timeout is 1.5 minutes.", '{"timeout_s": 90}'),
+    ],
+)
+def test_a_letter_that_ends_a_key_is_a_unit_only_of_what_the_key_measures(claim: str, evidence: str) -> None:
+    assert not [f for f in checked(claim, evidence).findings if f.effect == "contradicts"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("The timeout is 90 minutes.", '{"timeout_s": 90}'),
+        ("The distance to the lake is 350 km.", '{"distance_to_lake_m": 350}'),
+        ("The distance to the lake is 12 m.", '{"distance_to_lake_km": 12}'),
+    ],
+)
+def test_a_letter_after_what_it_measures_is_a_unit(claim: str, evidence: str) -> None:
+    assert surely_contradicted(claim, evidence)
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("The fee was reduced by $5.", "The reduced fee is $15; the full fee is $20."),
+        ("Staff fell by 20 people.", "Staff is 80 people; it had been 100 people."),
+        ("The price dropped by £20.", "Price: £80 (was £100)"),
+        ("The price fell by 20 euros.", "It costs 80 euros; it used to cost 100 euros."),
+        ("Sales rose by 20%.", "Last year sales were 120, up from 100 the year before."),
+    ],
+)
+def test_the_order_of_a_text_is_no_order_in_time(claim: str, evidence: str) -> None:
+    result = checked(claim, evidence)
+    assert "number.derived" in [f.code for f in result.findings]
+    assert not [f for f in result.findings if f.effect == "contradicts"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("Revenue rose 50%.", DOUBLED),
+        ("Sales grew by 15 units.", FEWER),
+        ("The price rose by £20.", "Price: £80 (was £100)"),
+        ("Sales fell by 20%.", "Last year sales were 120, up from 100 the year before."),
+    ],
+)
+def test_a_change_against_the_stated_order_is_not_derived(claim: str, evidence: str) -> None:
+    assert "number.derived" not in [f.code for f in checked(claim, evidence).findings]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "dimensions"),
+    [
+        ('{"city": "New York", "population_m": 8.4}', ["count"]),
+        ('{"lake": "Zug", "depth_m": 198, "capacity_l": 5, "weight_g": 20}', ["length", "volume", "mass"]),
+        ('{"height_m": 12, "height_f": 15}', ["count", "count"]),
+        ('{"max_length_of_a_line_between_the_masts_m": 12}', ["length"]),
+    ],
+)
+def test_the_letter_of_a_key_gives_a_dimension(evidence: str, dimensions: list[str]) -> None:
+    assert [quantity.dimension for quantity in find_quantities(evidence)] == dimensions

@@ -54,24 +54,25 @@ def csv_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
     CSV that cannot be cut into rows any further (an open quotation, text of another encoding) ends with one broken row.
     """
     csv.field_size_limit(min(sys.maxsize, MAX_ROW_BYTES))
-    size = 0
+    size, last = 0, ""
 
     def texts() -> Iterator[str]:
-        nonlocal size
+        nonlocal size, last
         for number, raw in _lines(stream):
             size += len(raw)
             if size > MAX_ROW_BYTES:
                 raise csv.Error(f"a row is longer than {MAX_ROW_BYTES:,} bytes, which is the most that is read of one")
-            yield _text(raw, number)
+            last = _text(raw, number)
+            yield last
 
     reader = csv.reader(texts(), strict=True)
     try:
-        header = next((cells for cells in reader if not is_blank(cells)), [])
+        header = next((cells for cells in reader if not is_blank(cells, last)), [])
         require_unique(header)
         size = 0
         for cells in reader:
             size, number = 0, reader.line_num
-            if is_blank(cells):
+            if is_blank(cells, last):
                 continue
             if len(cells) == len(header):
                 yield RawRow(source, number, name, "cells", dict(zip(header, cells, strict=True)))

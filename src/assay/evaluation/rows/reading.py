@@ -207,9 +207,16 @@ def _csv_records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 def _csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    reader = csv.reader((line for _, line in _lines(path)), strict=True)
+    last = ""
+
+    def lines() -> Iterator[str]:
+        nonlocal last
+        for _, last in _lines(path):
+            yield last
+
+    reader = csv.reader(lines(), strict=True)
     try:
-        records = (record for record in reader if not is_blank(record))
+        records = (record for record in reader if not is_blank(record, last))
         header = next(records, [])
         require_unique(header)
         for record in records:
@@ -221,13 +228,17 @@ def _csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         raise InputError(f"{path}, line {reader.line_num}: not valid CSV: {error}") from error
 
 
-def is_blank(cells: Sequence[str]) -> bool:
+def is_blank(cells: Sequence[str], line: str) -> bool:
     """Whether a record of CSV is a blank line, which is no row, as in JSON Lines.
 
-    >>> is_blank([]), is_blank([" "]), is_blank(["", ""])
-    (True, True, False)
+    Args:
+        cells: the record.
+        line: its last line as written: an empty cell in quotation marks is a cell.
+
+    >>> is_blank([], ""), is_blank([" "], " "), is_blank([""], '""'), is_blank(["", ""], ",")
+    (True, True, False, False)
     """
-    return not cells or (len(cells) == 1 and not cells[0].strip())
+    return not cells or (len(cells) == 1 and not line.strip())
 
 
 def require_unique(header: Sequence[str]) -> None:

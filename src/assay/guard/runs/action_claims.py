@@ -155,7 +155,7 @@ class RunActions:
                 or self._unfinished(part, records)
                 or not self._as_often(part)
                 or not self._mentions_money(action)
-                or not records.may_support(part.text, part.verbs, part.tools)
+                or not records.may_support(part.text, part.acts, part.tools)
             ):
                 return _Outcome.DOUBTED
             return _Outcome.DONE if told is Telling.ALL else _Outcome.JUDGED
@@ -163,6 +163,8 @@ class RunActions:
             return _Outcome.DENIED
         if sure and records.reports(part.text, action.verb):
             return _Outcome.JUDGED  # a record says so; "your refund has been processed" need not be the agent's own act
+        if sure and action.status is ActionStatus.ABSENT and records.results_tell(part.text, action.verb):
+            return _Outcome.JUDGED  # the tool of another action did this one too
         return _Outcome.DOUBTED
 
     def _with_failed_call(self, claim: ExtractedClaim, judged: Judged) -> Judged:
@@ -247,7 +249,7 @@ class RunActions:
 def _done(claim: ExtractedClaim, judged: Judged, parts: Sequence[ActionPart], records: ActionRecords) -> Judged:
     if judged.judgement is None or judged.judgement.contradiction >= MOST_DOUBT or _SAYS_MORE.search(claim.text):
         return judged
-    if not all(records.supports(part.text, part.verbs, part.tools) for part in parts):
+    if not all(records.supports(part.text, part.acts, part.tools) for part in parts):
         return judged
     if further_deed(claim.text, parts, records):
         return judged

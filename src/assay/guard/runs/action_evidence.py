@@ -20,7 +20,7 @@ from assay.schema import Evidence
 from assay.text.dates import DateMention, DateRelation, find_dates, relate_dates
 from assay.text.lexicon import content_stems, find_identifiers, find_words
 from assay.text.quantities import find_quantities
-from assay.verify.tools import ClaimedAction, name_words
+from assay.verify.tools import ClaimedAction, name_words, reads_only
 
 MOST_JSON: Final = 200_000
 """The most characters of a result that is read as JSON."""
@@ -35,6 +35,13 @@ MOST_WORDS: Final = 0.7
 
 _WISHED: Final = re.compile(r"step:\d+/(?:user|system|developer)(?:[@#~]\d+)*")
 """The ids of texts by users and operators, as `runs.evidence` makes them; a tool may be called `user_orders`."""
+_NEGATED: Final = re.compile(
+    r"\b(?:not|no|never|none|null|false|without|will|would|can|could|may|should|must|to be|unable|cannot|if|once|until|"
+    r"when|pending|queued|requested|scheduled|processing|awaiting|waiting|skipped|disabled|failed|failure|error|"
+    r"declined|denied|rejected|unsuccessful|unsent|later|soon)\b|n['\u2019]t\b|\"\s*:\s*(?:0(?:\.0*)?\b|\"\s*\")",
+    re.IGNORECASE,
+)
+"""Words of a result which say that something in it was not done, or is not done yet."""
 _SHORTEST_PART: Final = 4
 """The fewest letters of a word that may be a part of a longer one, as "mail" is of "email"."""
 _NEUTRAL: Final = content_stems(
@@ -290,6 +297,25 @@ class ActionRecords:
                 record = self._record_of((piece.text,))
                 if record.values.hold(claim) and record.words.share(claim, verb) >= MOST_WORDS:
                     return True
+        return False
+
+    def results_tell(self, claim: str, verb: str) -> bool:
+        """Whether the result of a call that worked and changed something tells of an action besides that of its name.
+
+        `{"address": "12 Elm Street", "confirmation_email": "sent"}` of `update_address` tells that a confirmation was
+        sent. A result in which anything is denied or still open tells of none.
+        """
+        changing = {call.source for call in self._calls if call.source and not reads_only(call.source)}
+        for piece in self._evidence:
+            if (
+                piece.source not in changing
+                or _WISHED.fullmatch(piece.id)
+                or _NEGATED.search(piece.text.replace("_", " "))
+            ):
+                continue
+            words = KnownWords((piece.text,))
+            if words.say(verb) and words.share(claim, verb) >= MOST_WORDS and KnownValues((piece.text,)).hold(claim):
+                return True
         return False
 
     def telling(self, text: str, verbs: str, action: ClaimedAction) -> dict[int, Telling]:

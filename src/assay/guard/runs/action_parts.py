@@ -31,8 +31,9 @@ _NEXT_WORDS: Final = re.compile(
 _DETERMINERS: Final = frozenset({"your", "the", "a", "an", "its", "our", "all"})
 _LOOKING: Final = frozenset(
     {"checked", "looked", "retrieved", "reviewed", "found", "searched", "fetched", "pulled", "located"}
-)
+) | {"read", "investigated", "verified", "saw", "noticed"}
 """Verbs of acts that change nothing."""
+_LETTERS: Final = re.compile(r"[a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,11 @@ class ActionPart:
     """The tools that may have done it, or what shares its object."""
     shares: bool = False
     """Whether it may be the action before it in another word."""
+
+    @property
+    def acts(self) -> str:
+        """Its verbs, and those of the lookups told with it, for which the words of its own call need not account."""
+        return " ".join((self.verbs, *(word for word in _LETTERS.findall(self.text.lower()) if word in _LOOKING)))
 
 
 _Placed = tuple[ClaimedAction, int, int]

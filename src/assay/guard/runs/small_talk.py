@@ -112,6 +112,18 @@ _CONDITIONS: Final = frozenset({"if", "whether", "unless", "should"})
 _SPEAKERS: Final = frozenset({"i", "we"})
 _NOTHING: Final = frozenset({"this", "that", "it", "there", "everything", "things"})
 """Subjects that name nothing."""
+_MATTERS: Final = frozenset({"situation", "experience", "news", "waiting", "wait", "delay", "delays"})
+"""What a party has feelings about, if it has no words of its own beside an article or a pronoun."""
+_UNWANTED: Final = re.compile(
+    r"\bnot (?:quite |exactly )?what you (?:had )?(?:wanted|hoped|expected|were (?:hoping|expecting))"
+    r"(?: to hear| for)?(?=[.!,]|$)",
+    re.IGNORECASE,
+)
+"""A disappointment in the words of a statement."""
+_MEANWHILE: Final = re.compile(
+    r" (?:while|as) (?:i|we) (?:looked into|checked|reviewed|worked on) (?:this|it|that)(?: for you)?(?=[.!]*$)",
+    re.IGNORECASE,
+)
 _RELATIVES: Final = frozenset({"who", "that"})
 _PREDICATES: Final = frozenset({"AUX", "V", "VN"})
 _FEELING: Final = re.compile(
@@ -176,6 +188,7 @@ def _states_something(text: str) -> bool:
     """
     for pattern, spelled in _CONTRACTED:
         text = pattern.sub(spelled, text)
+    text = _MEANWHILE.sub("", _UNWANTED.sub("disappointing", text))
     subject = ""
     tokens = tokenise(text)
     words = [t._replace(tag="VN") if t.tag == "W" and _UNLISTED_PAST.fullmatch(t.low) else t for t in tokens]
@@ -289,7 +302,7 @@ def _is_harmless(subject: str, length: int, rest: Sequence[Token], mode: _Mode) 
         return mode is not _Mode.TAKEN_AS_SO or feels or wish
     if subject == "they":
         return verb in MODAL and mode is not _Mode.TAKEN_AS_SO
-    return (feels and subject in _NOTHING) or _DEAR.match(said) is not None
+    return (feels and (subject in _NOTHING or (subject in _MATTERS and length <= 2))) or _DEAR.match(said) is not None
 
 
 def without_courtesies(claims: Sequence[ExtractedClaim], tools: Collection[str]) -> tuple[ExtractedClaim, ...]:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from assay.text.dates.values import Bound, DateMention
 from assay.text.lexicon.antonyms import DIRECTIONS
-from assay.text.lexicon.lexemes import STOP_WORDS, find_words
+from assay.text.lexicon.lexemes import STOP_WORDS, find_words, word_set
 from assay.text.lexicon.synonyms import SYNONYMS
+from assay.text.quantities.units_after import unit_after
 
 _HOUR_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _HOURS = {word: n for n, word in enumerate(_HOUR_WORDS, start=1)} | {str(n): n for n in range(1, 13)}
@@ -41,11 +42,28 @@ _SPAN = re.compile(
 )
 """The hours between which something is open; what follows must not be what two numbers count."""
 
-_FALLING = DIRECTIONS["increas"] | DIRECTIONS["grow"] | DIRECTIONS["gain"] | SYNONYMS["fall"]
+_CHANGES = (
+    DIRECTIONS["increas"]
+    | DIRECTIONS["grow"]
+    | DIRECTIONS["gain"]
+    | SYNONYMS["fall"]
+    | {word.stem for word in find_words("cut slash slashed reduce trim drop lower shrink went gone").lexemes}
+)
 """Stems of words with which "from 9 to 5" is a change of a number."""
 
-_SENTENCE = re.compile(r"[^.!?\n]*$")
+_OPENING = word_set(
+    """open opens opened opening close closes closed closing hour hours work works worked working shift shifts run runs
+    running meet meets meeting available daily weekday weekdays weekend weekends am pm a.m p.m o'clock o’clock enter
+    monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays
+    sundays"""
+)
+"""Words of opening and working hours, with which "from nine to five" has two times of day."""
+
+_SENTENCE = re.compile(r"[^.!?;\n]*$")
+_SENTENCE_REST = re.compile(r"[^.!?;\n]*")
 _CLAUSE_LENGTH = 100
+_PLURAL = re.compile(r"\s(?:[a-z]+s|people|per)\b")
+_EXACT_MINUTES = frozenset({5, 10, 20, 25})
 _NAMED = re.compile(r"\b(?P<half>half\spast\s)?(?P<name>noon|midday|midnight)\b", re.IGNORECASE)
 _DOTTED = re.compile(
     r"(?<![\d.,:/-])(?P<hour>[01]?\d|2[0-3])\.(?P<minute>[0-5]\d)(?![\d.,:/-]\d|\d)\s?"
@@ -173,15 +191,17 @@ def _is_time(text: str, match: re.Match[str]) -> bool:
     larger = _MINUTES_BY_WORD[part] > _HOURS[hour]
     marked = bool(match["day"] or match.end() > match.end("hour"))
     if part.isdigit() and not marked:
-        return False  # "at 10 to 5" may be ten minutes or a range
+        at_time = lead is not None and lead["lead"].lower() == "at" and _MINUTES_BY_WORD[part] in _EXACT_MINUTES
+        return larger and at_time and not _is_counted(text, match.end())
     return (larger or marked) and bool(marked or lead)
 
 
 def _is_span(text: str, match: re.Match[str]) -> bool:
     """Whether "from M to H" names two times of day rather than a range or a change of a number.
 
-    It does where a time of day marks the second, and where the second is smaller and nothing follows that is counted.
-    One less is a usual change of a number: "from two to one".
+    It does where a time of day marks the second, and where the second is smaller, nothing follows that is counted, and
+    its clause has a word of opening or working hours or no other words. "The crew was cut from eight to three" has
+    counts, and one less is a usual change of a number: "from two to one".
     """
     if match["day"] or match.end("hour") < match.end() - len(match["next"] or ""):
         return True
@@ -190,8 +210,20 @@ def _is_span(text: str, match: re.Match[str]) -> bool:
     following = find_words(match["next"] or "").lexemes
     if following and following[0].fold not in STOP_WORDS and not following[0].capital:
         return False
-    clause = _SENTENCE.search(text, max(0, match.start() - _CLAUSE_LENGTH), match.start())
-    return clause is None or _FALLING.isdisjoint([word.stem for word in find_words(clause[0]).lexemes])
+    end = match.end("hour")
+    before = _SENTENCE.search(text, max(0, match.start() - _CLAUSE_LENGTH), match.start())
+    after = _SENTENCE_REST.match(text, end, end + _CLAUSE_LENGTH)
+    lexemes = find_words(f"{before[0] if before else ''} {after[0] if after else ''}").lexemes
+    if not lexemes:
+        return True
+    return not _OPENING.isdisjoint([word.fold for word in lexemes]) and _CHANGES.isdisjoint(
+        [word.stem for word in lexemes]
+    )
+
+
+def _is_counted(text: str, end: int) -> bool:
+    """Whether a unit or a plural follows a number, as in "at 20 to 5 degrees"."""
+    return unit_after(text, end) is not None or _PLURAL.match(text, end) is not None
 
 
 def _bound(text: str, start: int) -> Bound:

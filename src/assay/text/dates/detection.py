@@ -83,9 +83,25 @@ _LABEL_MARKS = frozenset({":", "|", "="})
 _CERTAIN_YEARS = frozenset({"in", "since", "year", "during"})
 """Words before a year after which even a plural follows a year: "in 2019 sales rose"."""
 
-_UPPER_END = re.compile(r"(?:\s?[-–—]\s?|\s(?:to|and|or)\s)\d{1,3}(?:[.,]?\d{1,3}){0,4}(?![\d.,-]\d|\d)")
-"""The rest of a range of numbers."""
+_YEAR_LEADS = _CERTAIN_YEARS | {"of", "for", "the", "by", "until"}
+"""Words before a number after which a symbol that may be another word does not make it an amount."""
 
+_USUAL_YEARS = range(1900, 2100)
+_WORD_SYMBOLS = frozenset({"bar"})
+_PRICE_CUES = word_set("price priced cost costs costing pay pays paid fee fare worth korean krw charge charges rent")
+_MEASURES = word_set(
+    """power voltage current output load rating capacity storage memory disk energy weight mass length height width
+    distance speed force volume temperature charge"""
+)
+_UPPER_END = re.compile(r"(?:\s?[-–—]\s?|\s(?:to|and|or)\s)(\d{3,9})(?![.,-]?\d)")
+"""The rest of a range of numbers, of which the second is written without separators."""
+
+_NO_UNIT_REST = re.compile(
+    r"\d|[$€£]|[\s-]levels?\b|\s(?:won|wins|win|beat|lost|took|had|has|have|was|were|is|sent|did)\b"
+)
+"""What follows a letter that is no unit: "2019 V8", "2019 A$5", "1999 A level", "2012 GB won"."""
+
+_WINS = re.compile(r"\s(?:\d|(?:the|an?|its|his|her|their|over|by|three|two|several|many)\b)")
 _INITIAL = re.compile(r"\.\s[^\W\d_]")
 _GOES_ON = re.compile(r"[\s-]?(?!per\b)[^\W\d_]")
 _DATE_MARKS = frozenset("-/.")
@@ -302,22 +318,48 @@ class _Reader:
 
     def _is_amount(self, at: int) -> bool:
         """Whether a unit, a currency or a scale follows the number or the upper end of its range: "1500-2000 kg"."""
-        end = self.words.ends[at]
-        found = unit_after(self.text, end)
-        if found is None and (upper := _UPPER_END.match(self.text, end)):
-            found = unit_after(self.text, upper.end())
-        if found is None or found.unit.dimension == "factor":
-            return False
-        before, dimension = self.folds[at - 1] if at else "", found.unit.dimension
-        gap = self.text[self.words.ends[at - 1] : self.words.starts[at]] if at else ""
+        text, end = self.text, self.words.ends[at]
+        before = self.folds[at - 1] if at else ""
+        gap = text[self.words.ends[at - 1] : self.words.starts[at]] if at else ""
         labelled = gap.strip(" ") in _LABEL_MARKS
+        leads = gap == " " and before in _YEAR_LEADS
         certain_year = gap == " " and before in _CERTAIN_YEARS
-        if found.spelled:
+        found = unit_after(text, end)
+        if found is None and not (certain_year or (leads and before in {"by", "until"})):
+            upper = _UPPER_END.match(text, end)
+            if upper and int(upper.group(1)) > int(text[self.words.starts[at] : end]):
+                found = unit_after(text, upper.end())
+        if found is None or found.unit.dimension == "factor" or self._is_other_word(found, at, labelled):
+            return False
+        if found.spelled or found.word in _WORD_SYMBOLS:
             return not certain_year and self._is_unit_word(found, labelled)
-        if gap == " " and (certain_year or before == "the") and dimension.startswith(("money", "data")) and found.word:
-            return False  # "in 2015 USD", "the 2012 GB team"
-        initial = found.word.isupper() and _INITIAL.match(self.text, found.end) is not None and not labelled
-        return not (len(found.word) == 1 and (certain_year or initial))
+        if gap == " " and (certain_year or before == "the") and found.unit.dimension.startswith("money") and found.word:
+            return False  # "in 2015 USD"
+        lone = len(found.word) == 1
+        ambiguous = found.unit.dimension == "data" or (lone and found.word.isupper())
+        if labelled or not ambiguous:
+            return not (lone and certain_year)
+        followed = _NO_UNIT_REST.match(text, found.end) or (lone and _INITIAL.match(text, found.end))
+        if certain_year or followed:
+            return False
+        if lone and int(text[self.words.starts[at] : end]) not in _USUAL_YEARS:
+            return True
+        return self._follows_measure(at) or not (leads or (gap == " " and self.words.lexemes[at - 1].capital))
+
+    def _is_other_word(self, found: UnitAfter, at: int, labelled: bool) -> bool:
+        """Whether what is spelled like a unit is another word, as in "of 2005 won" and "2018 million-dollar"."""
+        if found.unit.dimension == "scale":
+            year = int(self.text[self.words.starts[at] : self.words.ends[at]]) in _USUAL_YEARS
+            return self.text[found.end : found.end + 1] == "-" or (year and at > 0 and self.folds[at - 1] == "the")
+        if found.word.lower() != "won":
+            return False
+        cued = labelled or not _PRICE_CUES.isdisjoint(self.folds[max(0, at - 4) : at])
+        return not cued or _WINS.match(self.text, found.end) is not None
+
+    def _follows_measure(self, at: int) -> bool:
+        """Whether what is measured stands before the number: "a power of 2000 W"."""
+        back = at - 2 if at > 1 and self.folds[at - 1] == "of" else at - 1
+        return back >= 0 and self.folds[back] in _MEASURES
 
     def _is_unit_word(self, found: UnitAfter, labelled: bool) -> bool:
         """Whether a word that may be a unit is one after a number that may be a year.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assay.text.quantities.units import UNIT_SYMBOLS as UNIT_SYMBOLS
     from assay.text.quantities.units import UNIT_WORDS as UNIT_WORDS
     from assay.text.quantities.units import Unit as Unit
+    from assay.text.quantities.units import is_unit_letter as is_unit_letter
     from assay.text.quantities.units_after import find_per as find_per
     from assay.text.quantities.values import as_sterling as as_sterling
 else:
@@ -46,6 +47,7 @@ else:
                 "UNIT_SYMBOLS",
                 "UNIT_WORDS",
                 "Unit",
+                "is_unit_letter",
             ),
             ".units_after": ("find_per",),
             ".values": ("as_sterling",),

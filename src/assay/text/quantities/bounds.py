@@ -2,7 +2,7 @@
 
 import re
 
-from assay.text.lexicon.lexemes import STOP_WORDS, word_set
+from assay.text.lexicon.lexemes import word_set
 from assay.text.quantities.draft import Draft
 from assay.text.quantities.values import Bound
 
@@ -39,6 +39,9 @@ _BELOW_ZERO = re.compile(r"\sbelow\s(?:zero|0)\b", re.IGNORECASE)
 _BESIDE_MINUS = frozenset({"or", "and"})
 """Words before a "minus" that is no sign: "plus or minus 5"."""
 
+_BEFORE_MINUS = word_set("is was are were be been of at to from by with between than reached")
+"""Words after which "minus" is a sign; behind any other it may subtract, as in "you get that minus 5 euros"."""
+
 
 def bound_before(before: str, text: str, end: int) -> tuple[Bound, int] | None:
     """The bound that the last words of `before` set for a quantity, and where those words begin in `before`.
@@ -73,8 +76,8 @@ def bound_before(before: str, text: str, end: int) -> tuple[Bound, int] | None:
 def read_minus(text: str, draft: Draft) -> None:
     """Makes a number negative where a word says so: "was minus 5 °C", "5 degrees below zero".
 
-    After a number or what has one, "minus" subtracts: "10 minus 5", "the price minus 5 euros". A temperature is not
-    subtracted from a thing, so any word may precede it.
+    After a number or what has one, "minus" subtracts: "10 minus 5", "the price minus 5 euros", "all minus 5 euros". A
+    temperature is not subtracted from a thing, so any word may precede it.
     """
     degrees = draft.unit.dimension in {"temperature", "angle"}
     if draft.value <= 0:
@@ -91,7 +94,7 @@ def read_minus(text: str, draft: Draft) -> None:
     if found is None:
         return
     word = (found["before"] or "").lower()
-    if word in _BESIDE_MINUS or (not degrees and ((word and word not in STOP_WORDS) or found["mark"] == ":")):
+    if word in _BESIDE_MINUS or (not degrees and ((word and word not in _BEFORE_MINUS) or found["mark"] == ":")):
         return
     if draft.number_start == draft.start:
         draft.number_start = low + found.start("minus")

@@ -24,6 +24,9 @@ _CLOCK_BEFORE = re.compile(
 
 _LETTER_MINUTES = UNIT_WORDS["minute"]
 _BESIDE = frozenset({"", " "})
+_APART = frozenset({" h", " s"})
+"""Letters with a space before them, as data sheets write them, beside which an "m" is metres: "5 m 20 s"."""
+
 _DIMENSIONS = frozenset({"time", "length", "mass"})
 
 
@@ -74,11 +77,12 @@ def find_duration(text: str, start: int) -> tuple[Decimal, int] | None:
 
 
 def _as_minutes(text: str, quantity: Quantity, before: Sequence[Quantity], after: Sequence[Quantity]) -> Quantity:
-    """A number with a bare "m" as minutes where hours precede it or seconds follow it: "11h 40m", "5m 20s"."""
+    """A number with an "m" right behind it as minutes beside hours or seconds written so too: "11h 40m", "5m 20s"."""
     if quantity.unit != "m" or quantity.low is None or not quantity.exact:
         return quantity
-    if text[quantity.number_end : quantity.end].strip() != "m":
+    if text[quantity.number_end : quantity.end] != "m":
         return quantity
+    before, after = ([one for one in near if text[one.number_end : one.end] not in _APART] for near in (before, after))
     of_hours = any(one.unit == "h" and text[one.end : quantity.start] in _BESIDE for one in before)
     if not of_hours and not any(one.unit == "s" and text[quantity.end : one.start] in _BESIDE for one in after):
         return quantity

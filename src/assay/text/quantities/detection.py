@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from operator import itemgetter
 
-from assay.text.lexicon.lexemes import STOP_WORDS, Words, find_words
+from assay.text.lexicon.lexemes import STOP_WORDS, Words, find_words, word_set
 from assay.text.quantities.after_numbers import nouns_after, read_currency
 from assay.text.quantities.bounds import bound_before, read_minus
 from assay.text.quantities.compounds import find_duration, join_compounds
@@ -36,6 +36,7 @@ from assay.text.quantities.units import (
     UNIT_SYMBOLS,
     UNIT_WORDS,
     Unit,
+    is_unit_letter,
 )
 from assay.text.quantities.units_after import NEXT_WORD, find_per, find_unit, read_per, unit_after
 from assay.text.quantities.values import Bound, Quantity, Relation, relate, roundness
@@ -51,8 +52,20 @@ _SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?:[.,]\d{1,2})?(?![.,]?\d)")
 _CODE_BEFORE = re.compile(r"\b([A-Z]{3})[ \u00a0]$")
 _LISTED = re.compile(r"\d(?:,|\s(?:and|or))\s$")
 _WORD_BEHIND = re.compile(r"[ -]([a-z]+)")
-_NAME_BEFORE = re.compile(r"\w[^\S\n]+(?:[A-Z]\w*|[a-z]+[A-Z]\w*)\s$|(?:^|\n)[a-z]+[A-Z]\w*\s$")
-"""A name that a number may belong to: "the Pixel 8", "iPhone 15"."""
+_WORD_BEFORE = re.compile(r"([^\W\d_]+)[^\S\n]$")
+_LEADING = word_set("about almost approximately around at for nearly only over roughly under")
+"""Words that may begin a sentence right before an amount. Another capitalised word may have a number of its own, as in
+"Pixel 8"."""
+
+_NUMBERED = word_set(
+    """act appendix article batch block bus case chapter class clause day episode error exercise exhibit figure flat
+    flight floor gate grade group highway hour house invoice issue item lane lap lesson level line lot match minute
+    module month number order page paragraph part phase platform player point question quarter release room round
+    route row rule scenario season seat section series session shelf site stage step table task team terminal test
+    tier track unit version volume ward week year zone"""
+)
+"""Nouns whose number stands behind them: "in week 2 500 euros were paid"."""
+
 _FRACTION = re.compile(r"[ -]?(\d{1,2})/(\d{1,3})(?![\d/])|/(\d{1,3})(?![\d/])")
 _ATTACHED_FRACTION = re.compile(rf" ?([{_FRACTION_CLASS}])")
 _POWER = re.compile(r"\s?[x×·*]\s?10(?:\^|\*\*)?([-−]?\d{1,2})(?!\d)|[eE]([-+]?\d{1,2})(?![\d\w])")
@@ -74,6 +87,10 @@ _AT_MOST_AFTER = re.compile(r"\s(?:at (?:the )?(?:most|latest)|max(?:imum)?\b|or
 _AT_LEAST_AFTER = re.compile(r"\s(?:at (?:the )?least|minimum\b|or later)", re.IGNORECASE)
 _KEY = re.compile(r"([A-Za-z%]+)\)?[\"']?\s?[:=]\s?[\"']?$")
 """The last word of the key whose value is a number, as in `eta_days": 3`."""
+
+_LETTERED_KEY = re.compile(r"([\w-]*[^\W_])_[A-Za-z]\)?[\"']?\s?[:=]\s?[\"']?$")
+_KEY_REACH = 64
+"""Characters before a number that are searched for the head of a key that ends in a letter."""
 
 _NUMBERED_PERIOD = re.compile(r"\b(day|week|month|year|hour|minute)\s$", re.IGNORECASE)
 _NUMBERED_PERIOD_ENDS = frozenset("ykhre")
@@ -155,7 +172,9 @@ class _Reader:
     def _is_grouped(self, spaced: re.Match[str]) -> bool:
         """Whether digits with spaces between them are one number: "12 500 euros", and "12 500" in some locales.
 
-        A name may have a number of its own ("Pixel 8 799 €"), and so may what comes in packs ("2 500 ml bottles").
+        Outside those locales only amounts of money are, since many a number stands before another one: that of a name
+        or a place in a list ("Pixel 8 799 €", "on day 3 200 mg"), and that of things which have a size or a value ("2
+        500 ml bottles", "2 500 euro notes").
         """
         text, start, end = self.text, spaced.start(), spaced.end()
         if self.spaced or spaced.group().count(" ") > 1:
@@ -165,11 +184,18 @@ class _Reader:
         money = found is not None and found.unit.dimension.startswith("money")
         code = _CODE_BEFORE.search(before)
         if before.rstrip(" \u00a0")[-1:] in CURRENCY_SYMBOLS or (code and code[1] in CURRENCY_CODES):
-            return found is None or money
-        if found is None or _LISTED.search(before) or (_NAME_BEFORE.search(before) and not looks_foreign(text)):
+            return (found is None or money) and not self._is_before_noun(end if found is None else found.end)
+        if found is None or not money or _LISTED.search(before):
             return False
-        behind = _WORD_BEHIND.match(text, found.end)
-        return money or behind is None or behind[1] in STOP_WORDS
+        word = named[1] if (named := _WORD_BEFORE.search(before)) else ""
+        if word.lower() in _NUMBERED or (word != word.lower() and word.lower() not in _LEADING):
+            return False
+        plural = found.spelled and found.word.endswith("s")  # "12 500 euros altogether", but "2 500 euro notes"
+        return plural or looks_foreign(text) or not self._is_before_noun(found.end)
+
+    def _is_before_noun(self, end: int) -> bool:
+        behind = _WORD_BEHIND.match(self.text, end)
+        return behind is not None and behind[1] not in STOP_WORDS
 
     def _read_around(self, start: int, end: int, value: Decimal, decimals: int) -> Draft | None:
         text = self.text
@@ -292,11 +318,8 @@ class _Reader:
         if before[-1:] in {":", "=", " ", '"', "'"} and (":" in before or "=" in before):
             key = _KEY.search(before)
             word = key.group(1) if key else ""
-            # A letter is a unit after other parts of a key, as in "timeout_s", but "A" and "B" are labels, "x" an axis.
-            head = before[: key.start(1)] if key else ""
-            lettered = head[-1:] == "_" and head[-2:-1].isalnum() and word not in {"A", "B", "x", "X"}
-            lettered = lettered or word == "%"
-            unit = UNIT_WORDS.get(word.lower()) or (UNIT_SYMBOLS.get(word) if len(word) > 1 or lettered else None)
+            symbol = UNIT_SYMBOLS.get(word) if len(word) != 1 or word == "%" or self._ends_key(draft, word) else None
+            unit = UNIT_WORDS.get(word.lower()) or symbol
             unit = unit or KEY_UNITS.get(word.lower())
             if unit is None and word in {"c", "f"} and "temp" in before:
                 unit = UNIT_SYMBOLS[f"°{word.upper()}"]
@@ -314,6 +337,11 @@ class _Reader:
             and not nouns_after(self.text, self.words, draft.end)
         ):
             draft.unit, draft.weak = UNIT_WORDS[counted.group(1).lower()], True
+
+    def _ends_key(self, draft: Draft, letter: str) -> bool:
+        """Whether a letter is the unit at the end of the key before the number, as in "timeout_s"."""
+        key = _LETTERED_KEY.search(self.text[max(0, draft.start - _KEY_REACH) : draft.start])
+        return key is not None and is_unit_letter(letter, key.group(1), self.text)
 
     def _read_scale(self, draft: Draft, word: str, end: int, glued: bool) -> bool:
         scale = (SCALES.get(word.lower()) or OTHER_SCALES.get(word.lower())) if len(word) > 1 else None

@@ -4,8 +4,9 @@ Sizes are the exact definitions of the SI and of the international yard and poun
 the US ones. Calendar months and years have their mean Gregorian length, so comparing them with weeks needs tolerance.
 """
 
+import re
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from assay.text.lexicon.lexemes import word_set
 
@@ -357,3 +358,40 @@ def unit_stands_alone(text: str, end: int) -> bool:
     """Whether no capitalised word follows a one-letter unit, so that "5 m wide" is read and "5 A players" is not."""
     following = text[end : end + 2].strip()
     return not following or not following[0].isupper()
+
+
+_TIME_HEADS = word_set(
+    "timeout duration delay ttl interval wait elapsed time age uptime runtime lifetime latency backoff cooldown eta"
+)
+_VOLUME_HEADS = word_set("volume capacity")
+_LETTER_HEADS: Final = {
+    **dict.fromkeys("shd", _TIME_HEADS),
+    **dict.fromkeys("lL", _VOLUME_HEADS),
+    "m": word_set("length height width distance depth altitude elevation radius diameter size"),
+    "g": word_set("weight mass"),
+    "W": word_set("power wattage"),
+    "V": word_set("voltage"),
+    "K": word_set("temperature temp"),
+    "J": word_set("energy"),
+}
+"""The words of a name that measure what a letter is a unit of."""
+_NAME_PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def is_unit_letter(letter: str, head: str, text: str = "") -> bool:
+    """Whether a letter at the end of a name is a unit: after a word that measures it, and not one letter of several.
+
+    Args:
+        letter: the last part of the name.
+        head: the rest of the name.
+        text: the text with the name, in which "size_l" shows that the letter of "size_m" is a label.
+
+    >>> is_unit_letter("m", "distance_to_lake"), is_unit_letter("m", "revenue"), is_unit_letter("m", "maxDepth")
+    (True, False, True)
+    >>> is_unit_letter("m", "size", '{"size_m": 4, "size_l": 5}')
+    False
+    """
+    measured = _LETTER_HEADS.get(letter)
+    if measured is None or measured.isdisjoint(part.lower() for part in _NAME_PART.findall(head)):
+        return False
+    return not re.search(rf"(?<![^\W_]){re.escape(head)}_(?!{letter})[A-Za-z](?![^\W_])", text)

@@ -97,6 +97,9 @@ _SIZES = {(unit.dimension, unit.name): unit.size for unit in UNIT_WORDS.values()
 _UNDIVIDED = Context(prec=20)
 """Takes back the rounding of a division by the size of a unit."""
 
+_COMPARED = Context(prec=24)
+"""Leaves out the digits in which rates differ, and keeps more than `_UNDIVIDED` rounds to."""
+
 _LIMITS = frozenset({"at_least", "at_most"})
 """Bounds that state a rule rather than an estimate: two rules with different limits are different rules."""
 
@@ -146,7 +149,7 @@ def _relate_prices(claim: Quantity, evidence: Quantity) -> Relation:
         relation = relate(claim, replace(evidence, per=None))
         lasting = evidence.per.dimension == "time" and relation is Relation.DIFFERENT
         return Relation.INCOMPARABLE if lasting and _is_for_longer(claim, evidence, evidence.per.size) else relation
-    return relate(_as_rate(claim), _as_rate(evidence))
+    return relate(_undivided(_as_rate(claim)), _undivided(_as_rate(evidence)))
 
 
 def _as_rate(price: Quantity) -> Quantity:
@@ -162,6 +165,16 @@ def _as_rate(price: Quantity) -> Quantity:
         dimension=f"{price.dimension}/{below.dimension}",
         unit=f"{price.unit}/{below.name}",
         per=None,
+    )
+
+
+def _undivided(rate: Quantity) -> Quantity:
+    """A rate without the last digits, in which "$35 an hour" and "35 dollars per hour" differ as they are divided."""
+    return replace(
+        rate,
+        low=None if rate.low is None else _COMPARED.plus(rate.low),
+        high=None if rate.high is None else _COMPARED.plus(rate.high),
+        step=_COMPARED.plus(rate.step),
     )
 
 

@@ -1,6 +1,7 @@
 """Which of two numbers of the evidence is the earlier one, and which way a claim's number goes.
 
-By dates, by words such as "from" and "a year earlier", and within one sentence else by the order of the text.
+By dates and by words such as "from" and "a year earlier"; a sentence that is compared as a whole, without such words,
+is read in the order of its text.
 """
 
 import re
@@ -15,11 +16,13 @@ from assay.verify.exact.surroundings import clause
 
 _MOST_OPERANDS: Final = 24
 _OLD_BEFORE: Final = re.compile(
-    r"\b(?:from|than|against|versus|vs\.?|after|previous(?:ly)?|former(?:ly)?|initial(?:ly)?|original(?:ly)?|were once"
-    r"|compared\s(?:with|to))\s(?:an?\s|the\s)?(?:[\w’']+\s){0,2}$",
+    r"(?<!\w)(?:from|than|against|versus|vs\.?|after|previous(?:ly)?|former(?:ly)?|initial(?:ly)?|original(?:ly)?"
+    r"|were once|compared\s(?:with|to)|\(was|had been|used to \w+)\s(?:an?\s|the\s)?(?:[\w’']+\s){0,2}$",
     re.IGNORECASE,
 )
 """The text before the number that a change began with: "down from last year's 100"."""
+_LEFT_BEHIND: Final = re.compile(r"\b(?:up|down)\sfrom\s(?:an?\s|the\s)?(?:[\w’']+\s){0,2}$", re.IGNORECASE)
+"""The text before a number that is older than another one of "last year"."""
 _OLD_AROUND: Final = re.compile(r"\b(?:earlier|before|previously|formerly|prior|ago|last|originally)\b", re.IGNORECASE)
 _NEW_AROUND: Final = re.compile(r"\b(?:now|today|currently|this|since then)\b", re.IGNORECASE)
 _LATER_AROUND: Final = re.compile(r"\b(?:later|next|planned|expected|from then on)\b", re.IGNORECASE)
@@ -46,7 +49,7 @@ def course_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Course:
 
     def order(first: Quantity, second: Quantity) -> int:
         ours, theirs = places.get(id(first)), places.get(id(second))
-        return order_of(index, ours, theirs) if ours is not None and theirs is not None else 0
+        return stated_order(index, ours, theirs) if ours is not None and theirs is not None else 0
 
     def sign(share: Quantity) -> int:
         place = places.get(id(share))
@@ -67,7 +70,10 @@ def sign_of(index: ExactIndex, share: Place) -> int:
 
 
 def order_of(index: ExactIndex, first: Place, second: Place) -> int:
-    """-1 where the first of two numbers is the earlier one, 1 where the second is, 0 where that is unknown."""
+    """-1 where the first of two numbers is the earlier one, 1 where the second is, 0 where that is unknown.
+
+    Numbers of one sentence are in the order of the text where nothing else is stated.
+    """
     stated = stated_order(index, first, second)
     if stated or first.sentence != second.sentence:
         return stated
@@ -84,10 +90,13 @@ def stated_order(index: ExactIndex, first: Place, second: Place) -> int:
 
 
 def _age(index: ExactIndex, sentence: int, quantity: Quantity) -> int:
-    """-1 where the words around a number say that it is of an earlier time, 1 for now, 2 for a later time, else 0."""
+    """-1 or less where the words around a number say that it is of an earlier time, 1 for now, 2 for later, else 0."""
     here = index.sentences[sentence]
     text = index.passages[here.passage].text
-    if _OLD_BEFORE.search(text, max(here.start, quantity.start - _REACH), quantity.start):
+    reach = max(here.start, quantity.start - _REACH)
+    if _LEFT_BEHIND.search(text, reach, quantity.start):
+        return -2
+    if _OLD_BEFORE.search(text, reach, quantity.start):
         return -1
     start, end = _clause_range(index, sentence, quantity)
     row = index.quantities.get(sentence, ())

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from assay.text.lexicon import find_words, lexeme, word_set
-from assay.text.quantities import UNIT_SYMBOLS, find_quantities
+from assay.text.quantities import UNIT_SYMBOLS, find_quantities, is_unit_letter
 
 LONGEST_NAME: Final = 60
 """Characters of the longest name; a longer text before a colon is a sentence, and a longer JSON key is truncated."""
@@ -44,8 +44,8 @@ _LONG_FORMS: Final = {
 }
 """The long forms of abbreviated field names."""
 
-_NO_SYMBOLS: Final = frozenset({"min", "A", "B", "x", "X"})
-"""Symbols of units that mean something else at the end of a name: the least value, a label, an axis."""
+_NO_SYMBOLS: Final = frozenset({"min"})
+"""Symbols of units that mean something else at the end of a name: the least value."""
 _KEPT: Final = 1024
 
 _NAMING: Final = word_set("name title id key label code sku number")
@@ -76,12 +76,14 @@ def key_stems(name: str) -> tuple[frozenset[str], frozenset[str]]:
     ['night']
     >>> sorted(key_stems("timeoutS")[0]), sorted(key_stems("price_cents")[0])
     (['timeout'], ['pric'])
+    >>> sorted(key_stems("option_d")[0])
+    ['d', 'option']
     """
     all_stems = frozenset(name_stems(name))
     outer = frozenset(name_stems(BRACKETS.sub(" ", name))) or all_stems
     needed = outer - GENERIC
     first, _, last = split_name(name).rpartition(" ")
-    if first and _is_unit(last):
+    if first and (is_unit_letter(last, first) if len(last) == 1 and last.isalpha() else _is_unit(last)):
         needed = (needed - frozenset(name_stems(last))) or needed
     return (needed or outer - {"of", "the", "by", "s"} or outer), all_stems
 
