@@ -22,6 +22,12 @@ def surely_contradicted(claim: str, *texts: str) -> bool:
     return checked(claim, *texts).signals["strongest_contradiction"] >= 0.5
 
 
+def assert_derived(claim: str, evidence: str) -> None:
+    result = checked(claim, evidence)
+    assert "number.derived" in [f.code for f in result.findings]
+    assert not [f for f in result.findings if f.effect == "contradicts"]
+
+
 @pytest.mark.parametrize(
     ("claim", "evidence"),
     [
@@ -34,9 +40,7 @@ def surely_contradicted(claim: str, *texts: str) -> bool:
     ],
 )
 def test_a_price_after_a_discount_in_the_same_sentence_follows(claim: str, evidence: str) -> None:
-    result = checked(claim, evidence)
-    assert "number.derived" in [f.code for f in result.findings]
-    assert not [f for f in result.findings if f.effect == "contradicts"]
+    assert_derived(claim, evidence)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +82,7 @@ def test_the_discount_of_others_gives_no_price() -> None:
     ],
 )
 def test_a_change_in_the_direction_of_its_numbers_follows(claim: str, evidence: str) -> None:
-    result = checked(claim, evidence)
-    assert "number.derived" in [f.code for f in result.findings]
-    assert not [f for f in result.findings if f.effect == "contradicts"]
+    assert_derived(claim, evidence)
 
 
 @pytest.mark.parametrize(
@@ -300,9 +302,7 @@ def test_a_letter_after_what_it_measures_is_a_unit(claim: str, evidence: str) ->
     ],
 )
 def test_the_order_of_a_text_is_no_order_in_time(claim: str, evidence: str) -> None:
-    result = checked(claim, evidence)
-    assert "number.derived" in [f.code for f in result.findings]
-    assert not [f for f in result.findings if f.effect == "contradicts"]
+    assert_derived(claim, evidence)
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,23 @@ _NEXT_WORDS: Final = re.compile(
 """The words behind a joint."""
 _DETERMINERS: Final = frozenset({"your", "the", "a", "an", "its", "our", "all"})
 _LOOKING: Final = frozenset(
-    {"checked", "looked", "retrieved", "reviewed", "found", "searched", "fetched", "pulled", "located"}
-) | {"read", "investigated", "verified", "saw", "noticed"}
+    [
+        "checked",
+        "fetched",
+        "found",
+        "investigated",
+        "located",
+        "looked",
+        "noticed",
+        "pulled",
+        "read",
+        "retrieved",
+        "reviewed",
+        "saw",
+        "searched",
+        "verified",
+    ]
+)
 """Verbs of acts that change nothing."""
 _LETTERS: Final = re.compile(r"[a-z]+")
 
